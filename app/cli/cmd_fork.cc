@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/ids.h"
+#include "cli/json_out.h"
+
+namespace quipu::cli {
+namespace {
+
+struct ForkArguments {
+  std::string session;
+  std::string at;
+  ForkOptions options;
+};
+
+Result<std::string> fork_point(const SessionTree& tree, const ForkArguments& arguments,
+                               const std::string& session_id) {
+  if (!arguments.at.empty()) {
+    auto entry = resolve_node(tree, arguments.at);
+    if (!entry) return std::move(entry).error();
+    return tree.id(*entry);
+  }
+  if (const auto head = tree.head()) return tree.id(*head);
+  return Error(Code::kInvalidArgument,
+               fmt::format("session {} has no messages yet: there is nothing to fork", session_id))
+      .with_hint("`quipu new` makes a session that begins from nothing.");
+}
+
+Result<int> run_fork(Context& context, const ForkArguments& arguments) {
+  auto store = context.open_store();
+  if (!store) return std::move(store).error();
+  auto id = resolve_session(store->sessions(), arguments.session);
+  if (!id) return std::move(id).error();
+  auto tree = store->sessions().session_tree(*id);
+  if (!tree) return std::move(tree).error();
+  auto point = fork_point(*tree, arguments, *id);
+  if (!point) return std::move(point).error();
+  auto made = store->sessions().branch_from_entry(*id, *point, arguments.options);
+  if (!made) return std::move(made).error();
+
+  if (context.json) {
+    JsonWriter json;
+    json.begin_object()
+        .member("sessionId", made->session_id)
+        .member("schemaVersion", made->schema_version)
+        .end_object();
+    context.out.data_line(json.text());
+  } else {
+    context.out.data_line(made->session_id);
+  }
+  if (auto closed = store->close(); !closed) return std::move(closed).error();
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_fork(CommandLine& line) {
+  line.add<ForkArguments>(
+      "fork", "make a session that goes on from an entry, print its id",
+      [](Declare& declare, ForkArguments& arguments) {
+        declare.session(arguments.session)
+            .option("--at", "ENTRY", arguments.at, "the entry (else the head)")
+            .option("--id", "NEW", arguments.options.new_id, "the new id (else a UUIDv7)")
+            .flag("--detach", arguments.options.detach,
+                  "copy the path: the new session stands alone");
+      },
+      run_fork);
+}
+
+}  // namespace quipu::cli

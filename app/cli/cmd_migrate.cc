@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/reports.h"
+
+namespace quipu::cli {
+namespace {
+
+struct MigrateArguments {
+  std::string session;
+};
+
+void write_report(JsonWriter& json, const MigrationResult& result) {
+  json.begin_object()
+      .member("sessionId", result.session_id)
+      .member("fromVersion", result.from_version)
+      .member("toVersion", result.to_version)
+      .member("entries", std::uint64_t{result.entries})
+      .optional_member("keptAs", result.kept_as)
+      .end_object();
+}
+
+void print_report(Context& context, const MigrationResult& result) {
+  const std::string id = context.shown(result.session_id);
+  if (result.from_version == result.to_version) {
+    context.out.line(fmt::format("current   {}  version {}", id, result.to_version));
+    return;
+  }
+  context.out.line(fmt::format("migrated  {}  version {} to {}, {} entries", id,
+                               result.from_version, result.to_version, result.entries));
+  if (!result.kept_as.empty()) {
+    context.out.line("  the old file is kept: " + context.shown(result.kept_as));
+  }
+}
+
+Result<int> run_migrate(Context& context, const MigrateArguments& arguments) {
+  auto store = context.open_store();
+  if (!store) return std::move(store).error();
+  auto ids = chosen_sessions(store->sessions(), arguments.session);
+  if (!ids) return std::move(ids).error();
+
+  Rounds rounds(context);
+  rounds.begin();
+  Progress progress(!context.json && !context.out.terminal().is_terminal, context.err, "migrating",
+                    ids->size());
+  for (std::size_t i = 0; i < ids->size(); ++i) {
+    auto result = store->sessions().migrate_session((*ids)[i]);
+    progress.set(i + 1);
+    if (!result) {
+      rounds.failed((*ids)[i], result.error());
+    } else if (context.json) {
+      write_report(rounds.json(), *result);
+    } else {
+      print_report(context, *result);
+    }
+  }
+  if (auto closed = store->close(); !closed) return std::move(closed).error();
+  return rounds.end();
+}
+
+}  // namespace
+
+void add_migrate(CommandLine& line) {
+  line.add<MigrateArguments>(
+      "migrate", "rewrite sessions of older versions; the old file is kept",
+      [](Declare& declare, MigrateArguments& arguments) {
+        declare.optional_session(arguments.session);
+      },
+      run_migrate);
+}
+
+}  // namespace quipu::cli

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/reports.h"
+#include "cli/times.h"
+
+namespace quipu::cli {
+namespace {
+
+struct VerifyArguments {
+  std::string session;
+};
+
+void write_report(JsonWriter& json, const VerifyReport& report) {
+  json.begin_object()
+      .member("sessionId", report.session_id)
+      .member("ok", report.problems.empty())
+      .member("logBytes", report.log_bytes)
+      .member("entries", report.entries)
+      .member("sealed", report.sealed)
+      .member("adopted", report.adopted)
+      .member("indexPresent", report.index_present)
+      .key("problems");
+  write_problems(json, report.problems);
+  json.end_object();
+}
+
+void print_report(Context& context, const VerifyReport& report) {
+  const bool sound = report.problems.empty();
+  std::string detail = fmt::format("{} entries, {}", report.entries, bytes_text(report.log_bytes));
+  if (report.adopted > 0) detail += fmt::format(", {} adopted", report.adopted);
+  if (!report.index_present) detail += ", no index yet";
+  context.out.line(fmt::format("{}  {}  {}",
+                               paint(context.out.terminal(), sound ? Style::kGreen : Style::kRed,
+                                     sound ? "sound  " : "damaged"),
+                               context.shown(report.session_id), detail));
+  print_problems(context, report.problems);
+}
+
+Result<int> run_verify(Context& context, const VerifyArguments& arguments) {
+  auto store = context.open_store();
+  if (!store) return std::move(store).error();
+  auto ids = chosen_sessions(store->sessions(), arguments.session);
+  if (!ids) return std::move(ids).error();
+
+  Rounds rounds(context);
+  rounds.begin();
+  std::size_t sound = 0;
+  std::vector<Result<VerifyReport>> reports;
+  {
+    Progress progress(!context.json, context.err, "verifying", ids->size());
+    for (std::size_t i = 0; i < ids->size(); ++i) {
+      reports.push_back(store->sessions().verify_session((*ids)[i]));
+      progress.set(i + 1);
+    }
+  }
+  for (std::size_t i = 0; i < ids->size(); ++i) {
+    if (!reports[i]) {
+      rounds.failed((*ids)[i], reports[i].error());
+      continue;
+    }
+    const VerifyReport& report = *reports[i];
+    if (!report.problems.empty()) {
+      rounds.found_damage();
+    } else {
+      ++sound;
+    }
+    if (context.json) {
+      write_report(rounds.json(), report);
+    } else {
+      print_report(context, report);
+    }
+  }
+  if (!context.json && arguments.session.empty()) {
+    context.out.line(fmt::format("{} of {} sessions sound", sound, ids->size()));
+  }
+  return rounds.end();
+}
+
+}  // namespace
+
+void add_verify(CommandLine& line) {
+  line.add<VerifyArguments>(
+      "verify", "check every seal, parent and index; exit code 5 when one is wrong",
+      [](Declare& declare, VerifyArguments& arguments) {
+        declare.optional_session(arguments.session)
+            .footer("Nothing is written. `quipu repair` mends what can be mended.");
+      },
+      run_verify);
+}
+
+}  // namespace quipu::cli

@@ -1,0 +1,24 @@
+// The commands: each adds itself to the command line.
+#pragma once
+
+#include "cli/command_line.h"
+
+namespace quipu::cli {
+
+void add_init(CommandLine& line);
+void add_new(CommandLine& line);
+void add_append(CommandLine& line);
+void add_head(CommandLine& line);
+void add_fork(CommandLine& line);
+void add_list(CommandLine& line);
+void add_show(CommandLine& line);
+void add_tree(CommandLine& line);
+void add_path(CommandLine& line);
+void add_cat(CommandLine& line);
+void add_verify(CommandLine& line);
+void add_repair(CommandLine& line);
+void add_migrate(CommandLine& line);
+void add_dump(CommandLine& line);
+void add_version(CommandLine& line);
+
+}  // namespace quipu::cli

@@ -1,0 +1,246 @@
+// Store and SessionStore: the durable, append-only, branching session log.
+//
+//   auto store = quipu::Store::open("file:demo", {.create = true});
+//   auto& sessions = store->sessions();
+//   auto session = sessions.create_session();
+//   sessions.append_session_entries(session->session_id,
+//       {{{.type = "message", .payload = R"({"role":"user","content":"hi"})"}}});
+//
+// Success of an append means: on the disk (see Durability). Several threads and
+// several processes may use one store at once; readers take no lock and never
+// wait for a writer.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "quipu/entry.h"
+#include "quipu/inspect.h"
+#include "quipu/limits.h"
+#include "quipu/result.h"
+#include "quipu/tree.h"
+
+namespace quipu {
+
+class Backend;
+class Clock;
+class Random;
+
+struct StoreOptions {
+  /// Make the store when there is none. An existing store is opened as it is.
+  bool create = false;
+  /// How long an append waits for another writer of the same session before it
+  /// gives up with `busy`.
+  std::chrono::milliseconds lock_wait{5000};
+  /// For tests: null means the machine's own.
+  Clock* clock = nullptr;
+  Random* random = nullptr;
+};
+
+enum class Durability : unsigned char {
+  /// The batch survives a power cut when the call returns. The default.
+  kCommit,
+  /// Written but not synced: survives the death of the process, not that of the
+  /// machine, and promises no order after a power cut. Synced by the next
+  /// commit to the same session, by `close`, or by the system in its own time.
+  kRelaxed,
+};
+
+enum class AppendMode : unsigned char {
+  kNormal,
+  /// Entries that are stored already are passed over, the missing ones are
+  /// added: for replication.
+  kMerge,
+};
+
+struct AppendOptions {
+  /// Fails with `tail_moved` unless this entry is the last of the session's log.
+  std::optional<std::string> expected_tail;
+  /// Fails with `head_moved` unless this node is the session's head. Facts
+  /// appended by others do not disturb it.
+  std::optional<std::string> expected_head;
+  AppendMode mode = AppendMode::kNormal;
+  Durability durability = Durability::kCommit;
+};
+
+struct AppendResult {
+  std::string session_id;
+  /// The batch's last entry, whether stored now or before.
+  std::string last_appended_entry_id;
+  std::size_t appended_count = 0;
+  std::size_t already_present = 0;
+  bool durable = false;
+  /// Every entry of the batch in order, filled-in ids included.
+  std::vector<std::string> entry_ids;
+};
+
+struct SessionHandle {
+  std::string session_id;
+  int schema_version = 0;
+};
+
+/// What a new session's header says. Empty members are left out.
+struct NewSession {
+  std::string id;  // empty: a UUIDv7
+  std::string cwd;
+  std::string title;
+  std::string agent_id;
+  std::string preset_id;
+  std::string project_id;
+};
+
+struct ForkOptions {
+  std::string new_id;  // empty: a UUIDv7
+  /// Copy the path instead of referring to it: the new session stands alone.
+  bool detach = false;
+};
+
+struct MigrationResult {
+  std::string session_id;
+  int from_version = 0;
+  int to_version = 0;
+  std::size_t entries = 0;
+  /// Where the old file is kept, relative to the store; empty when nothing had
+  /// to be done.
+  std::string kept_as;
+};
+
+/// A part of a session in log order.
+struct EntryRange {
+  std::uint32_t first = 0;  // ordinal
+  std::uint32_t count = std::numeric_limits<std::uint32_t>::max();
+};
+
+/// What a list shows, from header and index: no payload is read but the
+/// header's and the last `session_info`'s.
+struct SessionSummary {
+  std::string session_id;
+  std::string title;
+  std::string cwd;
+  std::string created;  // the header's timestamp; empty without header
+  std::string parent_session;
+  std::int64_t modified_ms = 0;
+  std::uint64_t log_bytes = 0;
+  std::uint32_t entries = 0;  // own log, facts included
+  std::string head;
+  std::string tail;
+  int schema_version = 0;
+  /// Damaged lines that reads pass over; 0 when the log is sound.
+  std::uint32_t damaged = 0;
+};
+
+/// Streams entries in log order without loading the session.
+class EntryReader {
+ public:
+  explicit EntryReader(std::shared_ptr<const Lineage> lineage, EntryRange range);
+  EntryReader(EntryReader&&) noexcept;
+  EntryReader& operator=(EntryReader&&) noexcept;
+  ~EntryReader();
+
+  /// The next entry, or nothing at the end. Its views are valid until the next
+  /// call and the end of this reader. `corrupt` when the bytes changed under us.
+  Result<std::optional<EntryView>> next();
+
+  /// Damaged lines of the session's own log that are passed over.
+  std::uint32_t damaged() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The sessions of a store. Thread-safe. Every function that takes a session id
+/// answers `not_found` for one that is not there and `invalid_argument` for one
+/// that could not be.
+class SessionStore {
+ public:
+  explicit SessionStore(std::shared_ptr<Backend> backend);
+
+  /// Makes a session with its header. Durable on return. `id_conflict` when the
+  /// id is taken.
+  Result<SessionHandle> create_session(const NewSession& session = {});
+
+  /// The entries of a range, in log order; in a fork the inherited path first.
+  Result<std::vector<Entry>> load_session_entries(std::string_view session_id,
+                                                  EntryRange range = {});
+  /// The same as a stream, for sessions of any size.
+  Result<EntryReader> read_session(std::string_view session_id, EntryRange range = {});
+
+  /// Appends a batch: all of it or nothing. Checked in this order: the entries
+  /// themselves (`invalid_argument`, `too_large`, `bad_batch`), repeats (a batch
+  /// that is stored already is success; `id_conflict`, `partial_overlap`), then
+  /// `tail_moved`, `head_moved`, `unknown_parent`; then `no_space`, `io_error`,
+  /// `durability_unknown`, `storage_gone`, `busy`. A repeated id is compared on
+  /// the members that the caller gave, not on what was filled in. An error
+  /// carries the ids of the batch.
+  Result<AppendResult> append_session_entries(std::string_view session_id,
+                                              std::span<const NewEntry> entries,
+                                              const AppendOptions& options = {});
+  /// The same for entries that are JSON objects already; each is stored as it
+  /// is, with missing `id`, `parentId` and `timestamp` put in front.
+  Result<AppendResult> append_session_lines(std::string_view session_id,
+                                            std::span<const std::string_view> lines,
+                                            const AppendOptions& options = {});
+
+  /// Makes a session that continues from `from_entry`, a node this session can
+  /// see. Nothing is copied (unless `detach`): the new session reads through to
+  /// the log that holds the entry.
+  Result<SessionHandle> branch_from_entry(std::string_view session_id, std::string_view from_entry,
+                                          const ForkOptions& options = {});
+
+  /// Rewrites a version-0 file (unsealed lines) as version 1. The old file is
+  /// kept; interrupted at any step it leaves the old one whole. A session that
+  /// is current already is left alone.
+  Result<MigrationResult> migrate_session(std::string_view session_id);
+
+  Result<SessionTree> session_tree(std::string_view session_id);
+  Result<SessionSummary> describe_session(std::string_view session_id);
+
+  /// Ids of all sessions, sorted. The storage itself is asked, so nothing that
+  /// exists is missing.
+  Result<std::vector<std::string>> list_sessions();
+
+  /// See inspect.h.
+  Result<VerifyReport> verify_session(std::string_view session_id);
+  Result<RepairReport> repair_session(std::string_view session_id);
+  Result<std::vector<DumpLine>> dump_session(std::string_view session_id);
+
+ private:
+  std::shared_ptr<Backend> backend_;
+};
+
+/// One place that holds everything. Opened by URL: `file:DIR` (or a plain
+/// path), `memory:`.
+class Store {
+ public:
+  /// Checks that the storage is there and usable and reads its version.
+  /// `not_found` without a store (unless `create`), `invalid_argument` for a
+  /// directory that is something else, `unsupported` for a newer format or an
+  /// unknown URL.
+  static Result<Store> open(std::string_view url, const StoreOptions& options = {});
+
+  /// For the library and its tests.
+  explicit Store(std::shared_ptr<Backend> backend);
+
+  SessionStore& sessions() { return *sessions_; }
+  const std::string& id() const;
+
+  /// Syncs what is not yet durable and closes; calls after it answer
+  /// `invalid_argument`. A store that is destroyed without it loses nothing
+  /// that was acknowledged.
+  Result<void> close();
+
+ private:
+  std::shared_ptr<Backend> backend_;
+  std::unique_ptr<SessionStore> sessions_;
+};
+
+}  // namespace quipu

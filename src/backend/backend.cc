@@ -1,0 +1,46 @@
+#include "backend/backend.h"
+
+#include "base/try.h"
+
+namespace quipu {
+namespace {
+
+// Headers are written by us, but may be edited into a circle.
+constexpr int kForksMax = 1000;
+
+}  // namespace
+
+Result<std::shared_ptr<const Lineage>> Backend::lineage(const std::string& session_id) {
+  return lineage(session_id, 0);
+}
+
+Result<std::shared_ptr<const Ancestry>> Backend::ancestry(const std::string& session_id) {
+  return ancestry(session_id, 0);
+}
+
+Result<std::shared_ptr<const Lineage>> Backend::lineage(const std::string& session_id, int forks) {
+  TRY_ASSIGN(auto inherited, ancestry(session_id, forks));
+  TRY_ASSIGN(auto own, view(session_id, inherited));
+  return Lineage::make(std::move(own), std::move(inherited));
+}
+
+Result<std::shared_ptr<const Ancestry>> Backend::ancestry(const std::string& session_id,
+                                                          int forks) {
+  TRY_ASSIGN(const SessionHeader parent, header(session_id));
+  if (parent.parent_session.empty()) return std::shared_ptr<const Ancestry>();
+  if (forks >= kForksMax || !is_session_id(parent.parent_session)) {
+    return Error(Code::kCorrupt, "the header of " + session_id + " names an impossible parent");
+  }
+  auto older = lineage(parent.parent_session, forks + 1);
+  if (!older.ok()) {
+    if (older.error().code() != Code::kNotFound) return std::move(older).error();
+    return Error(Code::kCorrupt, "session " + session_id + " was forked from " +
+                                     parent.parent_session + ", which is not in this store");
+  }
+  auto made =
+      Ancestry::of_fork(parent.parent_session, std::move(older).value(), parent.parent_entry);
+  if (!made.ok()) return std::move(made).error().in(session_id);
+  return made;
+}
+
+}  // namespace quipu

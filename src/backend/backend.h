@@ -1,0 +1,76 @@
+// Backend: the contract of a storage engine. What all of them answer is in
+// test/contract; how a session looks across logs is in lineage.h; what a batch
+// does is in plan.h. A backend stores lines, finds them again, and keeps
+// writers of one session apart.
+//
+// Thread-safety: every call from every thread.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/lineage.h"
+#include "base/clock.h"
+#include "model/door.h"
+#include "model/session_header.h"
+#include "quipu/inspect.h"
+#include "quipu/result.h"
+#include "quipu/store.h"
+
+namespace quipu {
+
+/// What a log is besides its entries.
+struct LogFacts {
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ms = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual const std::string& store_id() const = 0;
+  /// Where ids and timestamps come from.
+  virtual Filler filler() = 0;
+
+  /// Ids of all sessions, sorted.
+  virtual Result<std::vector<std::string>> list() = 0;
+
+  /// Makes a session from complete JSON objects, the header first, all or
+  /// nothing and durable. `id_conflict` when it exists.
+  virtual Result<void> create(const std::string& session_id,
+                              std::span<const std::string> entries) = 0;
+
+  /// What the first entry says; a default header when it is none.
+  virtual Result<SessionHeader> header(const std::string& session_id) = 0;
+  virtual Result<LogFacts> facts(const std::string& session_id) = 0;
+
+  /// The own log of a session. `inherited` is what its header names; null when
+  /// that is nothing.
+  virtual Result<std::shared_ptr<const LogView>> view(
+      const std::string& session_id, std::shared_ptr<const Ancestry> inherited) = 0;
+
+  virtual Result<AppendResult> append(const std::string& session_id, const Batch& batch,
+                                      const AppendOptions& options) = 0;
+
+  virtual Result<MigrationResult> migrate(const std::string& session_id) = 0;
+  virtual Result<VerifyReport> verify(const std::string& session_id) = 0;
+  virtual Result<RepairReport> repair(const std::string& session_id) = 0;
+  virtual Result<std::vector<DumpLine>> dump(const std::string& session_id) = 0;
+
+  virtual Result<void> close() = 0;
+
+  /// The session across its logs.
+  Result<std::shared_ptr<const Lineage>> lineage(const std::string& session_id);
+  /// What the session inherits; null when it is no fork.
+  Result<std::shared_ptr<const Ancestry>> ancestry(const std::string& session_id);
+
+ private:
+  Result<std::shared_ptr<const Lineage>> lineage(const std::string& session_id, int forks);
+  Result<std::shared_ptr<const Ancestry>> ancestry(const std::string& session_id, int forks);
+};
+
+}  // namespace quipu

@@ -1,0 +1,239 @@
+#include "backend/file/file_backend.h"
+
+#include <algorithm>
+
+#include "base/try.h"
+#include "log/inspect.h"
+#include "log/seal.h"
+
+namespace quipu::file {
+namespace {
+
+constexpr std::size_t kOpenSessionsMax = 256;
+constexpr std::size_t kSnapshotsMax = 64;
+constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
+constexpr std::string_view kLogSuffix = ".jsonl";
+
+class FileLogView : public LogView {
+ public:
+  explicit FileLogView(std::shared_ptr<const log::LogSnapshot> snapshot)
+      : snapshot_(std::move(snapshot)) {}
+
+  const FoldState& fold() const override { return snapshot_->state().fold; }
+  std::uint32_t damaged() const override { return snapshot_->state().damaged; }
+  Result<StoredEntry> entry(Ordinal own) const override {
+    TRY_ASSIGN(const log::IndexEntry entry, snapshot_->entry(own));
+    return StoredEntry{.place = entry.place,
+                       .text = snapshot_->line(entry),
+                       .seal_bytes = entry.adopted ? 0 : log::kSealBytes,
+                       .adopted = entry.adopted};
+  }
+  Result<std::string> id(Ordinal own) const override { return snapshot_->id(own); }
+  Result<std::optional<Ordinal>> find(std::string_view id) const override {
+    return snapshot_->find(id);
+  }
+
+ private:
+  std::shared_ptr<const log::LogSnapshot> snapshot_;
+};
+
+Error no_session(const std::string& session_id) {
+  return {Code::kNotFound, "there is no session " + session_id};
+}
+
+// A missing file is a missing session; everything else is what it is.
+template <class T>
+Result<T> for_session(const std::string& session_id, Result<T> result) {
+  if (result.ok() || result.error().code() != Code::kNotFound) return result;
+  return no_session(session_id);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> FileBackend::list() {
+  TRY_ASSIGN(const std::vector<std::string> names, fs_->list("sessions"));
+  std::vector<std::string> ids;
+  for (const std::string& name : names) {
+    if (!name.ends_with(kLogSuffix)) continue;
+    std::string id = name.substr(0, name.size() - kLogSuffix.size());
+    if (is_session_id(id)) ids.push_back(std::move(id));
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+Result<std::unique_ptr<fs::File>> write_new_log(fs::Fs& fs, const std::string& directory,
+                                                std::string_view chain_id,
+                                                std::span<const std::string> entries) {
+  TRY_ASSIGN(auto file, fs.create_unnamed(directory));
+  std::uint32_t chain = log::chain_seed(chain_id);
+  std::string buffer;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::size_t in_batch =
+        std::min(kBatchEntriesMax, entries.size() - i / kBatchEntriesMax * kBatchEntriesMax);
+    const std::size_t start = buffer.size();
+    log::append_unsealed(buffer, std::string_view(entries[i]).substr(0, entries[i].size() - 1));
+    chain = log::write_seal(buffer.data() + start, buffer.size() - start,
+                            static_cast<std::uint32_t>(in_batch - 1 - i % kBatchEntriesMax), chain);
+    if (buffer.size() < kWriteBytes && i + 1 < entries.size()) continue;
+    TRY(fs::append_all(*file, buffer));
+    buffer.clear();
+  }
+  TRY(file->sync());
+  return file;
+}
+
+// Nobody ever sees a session half made: the file gets its name when it is whole
+// and durable.
+Result<void> FileBackend::create(const std::string& session_id,
+                                 std::span<const std::string> entries) {
+  const log::LogPaths paths = paths_of(session_id);
+  TRY_ASSIGN(auto file, write_new_log(*fs_, paths.directory, session_id, entries));
+  if (auto linked = fs_->link(*file, paths.log); !linked.ok()) {
+    if (linked.error().code() != Code::kIdConflict) return linked;
+    return Error(Code::kIdConflict, "session " + session_id + " exists already");
+  }
+  if (auto synced = fs_->sync_dir(paths.directory); !synced.ok()) {
+    return Error(Code::kDurabilityUnknown, std::move(synced).error().message());
+  }
+  return {};
+}
+
+Result<SessionHeader> FileBackend::header(const std::string& session_id) {
+  TRY_ASSIGN(const auto file,
+             for_session(session_id, fs_->open(paths_of(session_id).log, fs::OpenMode::kRead)));
+  TRY_ASSIGN(const fs::Stat stat, file->stat());
+  TRY_ASSIGN(const std::string first, log::LogSnapshot::first_line(*file, stat.size));
+  return log::header_of(first);
+}
+
+Result<LogFacts> FileBackend::facts(const std::string& session_id) {
+  TRY_ASSIGN(const fs::Stat stat, for_session(session_id, fs_->stat(paths_of(session_id).log)));
+  return LogFacts{.bytes = stat.size, .modified_ms = stat.modified_ms};
+}
+
+Result<std::shared_ptr<const LogView>> FileBackend::view(
+    const std::string& session_id, std::shared_ptr<const Ancestry> inherited) {
+  const log::LogPaths paths = paths_of(session_id);
+  TRY_ASSIGN(const fs::Stat stat, for_session(session_id, fs_->stat(paths.log)));
+  std::shared_ptr<const log::LogSnapshot> snapshot;
+  {
+    MutexLock lock(mutex_);
+    if (const auto found = snapshots_.find(session_id); found != snapshots_.end()) {
+      snapshot = found->second;
+    }
+  }
+  // Logs only grow: the same file with the same size is the same log.
+  if (!snapshot || snapshot->stat().identity != stat.identity ||
+      snapshot->stat().size != stat.size) {
+    TRY_ASSIGN(snapshot, for_session(session_id, log::LogSnapshot::open(*fs_, paths, key_,
+                                                                        std::move(inherited))));
+    MutexLock lock(mutex_);
+    if (snapshots_.size() >= kSnapshotsMax) snapshots_.clear();
+    snapshots_[session_id] = snapshot;
+  }
+  return std::shared_ptr<const LogView>(std::make_shared<FileLogView>(std::move(snapshot)));
+}
+
+std::shared_ptr<FileSession> FileBackend::session(const std::string& session_id) {
+  std::shared_ptr<FileSession> oldest;  // closed outside the lock, if it is the last owner
+  MutexLock lock(mutex_);
+  if (const auto found = by_id_.find(session_id); found != by_id_.end()) {
+    sessions_.splice(sessions_.begin(), sessions_, found->second);
+    return found->second->second;
+  }
+  if (sessions_.size() >= kOpenSessionsMax) {
+    oldest = std::move(sessions_.back().second);
+    by_id_.erase(sessions_.back().first);
+    sessions_.pop_back();
+  }
+  const FileStore store{
+      .fs = *fs_, .locks = *locks_, .clock = clock_, .random = random_, .key = key_};
+  sessions_.emplace_front(session_id, std::make_shared<FileSession>(store, session_id));
+  by_id_[session_id] = sessions_.begin();
+  return sessions_.front().second;
+}
+
+FileSession::FindInherited FileBackend::inherited_of(const std::string& session_id) {
+  return [this, session_id] { return ancestry(session_id); };
+}
+
+Result<AppendResult> FileBackend::append(const std::string& session_id, const Batch& batch,
+                                         const AppendOptions& options) {
+  return for_session(session_id,
+                     session(session_id)->append(batch, options, inherited_of(session_id)));
+}
+
+Result<VerifyReport> FileBackend::verify_once(const std::string& session_id) {
+  auto inherited = ancestry(session_id);
+  if (!inherited.ok() && inherited.error().code() != Code::kCorrupt) {
+    return std::move(inherited).error();
+  }
+  const Ancestry* ancestors = inherited.ok() ? inherited->get() : nullptr;
+  TRY_ASSIGN(VerifyReport report, log::verify_log(*fs_, paths_of(session_id), ancestors));
+  if (!inherited.ok()) {
+    report.problems.push_back(
+        {.kind = "missing_parent_session", .detail = inherited.error().message()});
+  }
+  TRY_ASSIGN(const SessionHeader stored, header(session_id));
+  if (stored.version > kSchemaVersion) {
+    report.problems.push_back(
+        {.kind = "newer_version", .detail = "written by a newer version; it can only be read"});
+  }
+  return report;
+}
+
+Result<VerifyReport> FileBackend::verify(const std::string& session_id) {
+  TRY_ASSIGN(VerifyReport report, for_session(session_id, verify_once(session_id)));
+  if (report.problems.empty()) return report;
+  // It may have been a batch in the making: look again with writers kept out.
+  TRY(session(session_id)->replacing([&]() -> Result<void> {
+    TRY_ASSIGN(report, verify_once(session_id));
+    return {};
+  }));
+  return report;
+}
+
+Result<std::vector<DumpLine>> FileBackend::dump(const std::string& session_id) {
+  return for_session(session_id, log::dump_log(*fs_, paths_of(session_id)));
+}
+
+Result<RepairReport> FileBackend::repair(const std::string& session_id) {
+  TRY_ASSIGN(const VerifyReport before, verify(session_id));
+  RepairReport report;
+  report.session_id = session_id;
+  const bool bad_index = std::any_of(before.problems.begin(), before.problems.end(),
+                                     [](const Problem& p) { return p.kind == "bad_index"; });
+  TRY(session(session_id)
+          ->exclusively(inherited_of(session_id), [&](log::LogWriter& writer) -> Result<void> {
+            report.quarantined = writer.take_quarantined();
+            for (const std::string& path : report.quarantined) {
+              report.actions.push_back("moved the torn tail to " + path);
+            }
+            if (!bad_index) return {};
+            TRY(writer.rebuild_index());
+            report.actions.push_back("made the offset index anew");
+            return {};
+          }));
+  TRY_ASSIGN(VerifyReport after, verify(session_id));
+  report.remaining = std::move(after.problems);
+  return report;
+}
+
+Result<void> FileBackend::close() {
+  decltype(sessions_) open;
+  {
+    MutexLock lock(mutex_);
+    open.swap(sessions_);
+    by_id_.clear();
+    snapshots_.clear();
+  }
+  Result<void> first_failure;
+  for (const auto& [id, session] : open) {
+    auto closed = session->close();
+    if (!closed.ok() && first_failure.ok()) first_failure = std::move(closed);
+  }
+  return first_failure;
+}
+
+}  // namespace quipu::file

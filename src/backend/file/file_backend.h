@@ -1,0 +1,87 @@
+// The file store: one sealed JSONL log a session, in one directory.
+//
+//   quipu.json               format version, store id, incarnation
+//   store.lck                lock bytes; never deleted
+//   sessions/<id>.jsonl      the log: the truth
+//   sessions/<id>.idx        its offset index: disposable
+//   quarantine/ trash/       nothing vanishes
+//
+// The directory is the authority on what exists. Readers never write.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/file/file_session.h"
+#include "base/mutex.h"
+#include "fs/fs.h"
+#include "log/session_lock.h"
+#include "log/snapshot.h"
+
+namespace quipu::file {
+
+inline constexpr int kStoreFormat = 1;
+
+struct FileBackendOptions {
+  bool create = false;
+  std::chrono::milliseconds lock_wait{5000};
+};
+
+class FileBackend : public Backend {
+ public:
+  /// Opens the store in the root of `fs`; makes it there when told to.
+  static Result<std::shared_ptr<Backend>> open(std::unique_ptr<fs::Fs> fs, Clock& clock,
+                                               Random& random, const FileBackendOptions& options);
+
+  const std::string& store_id() const override { return store_id_; }
+  Filler filler() override { return {.clock = clock_, .random = random_}; }
+
+  Result<std::vector<std::string>> list() override;
+  Result<void> create(const std::string& session_id, std::span<const std::string> entries) override;
+  Result<SessionHeader> header(const std::string& session_id) override;
+  Result<LogFacts> facts(const std::string& session_id) override;
+  Result<std::shared_ptr<const LogView>> view(const std::string& session_id,
+                                              std::shared_ptr<const Ancestry> inherited) override;
+  Result<AppendResult> append(const std::string& session_id, const Batch& batch,
+                              const AppendOptions& options) override;
+  Result<MigrationResult> migrate(const std::string& session_id) override;
+  Result<VerifyReport> verify(const std::string& session_id) override;
+  Result<RepairReport> repair(const std::string& session_id) override;
+  Result<std::vector<DumpLine>> dump(const std::string& session_id) override;
+  Result<void> close() override;
+
+ private:
+  FileBackend(std::unique_ptr<fs::Fs> fs, Clock& clock, Random& random)
+      : fs_(std::move(fs)), clock_(clock), random_(random) {}
+
+  Result<void> load(const FileBackendOptions& options);
+  std::shared_ptr<FileSession> session(const std::string& session_id);
+  FileSession::FindInherited inherited_of(const std::string& session_id);
+  Result<VerifyReport> verify_once(const std::string& session_id);
+
+  std::unique_ptr<fs::Fs> fs_;
+  Clock& clock_;
+  Random& random_;
+  std::string store_id_;
+  SipKey key_;
+  std::unique_ptr<log::LockFile> locks_;
+
+  Mutex mutex_;
+  // Open sessions, most recently used first; the oldest idle ones are closed so
+  // that a store of many sessions does not run out of file descriptors.
+  std::list<std::pair<std::string, std::shared_ptr<FileSession>>> sessions_ GUARDED_BY(mutex_);
+  std::unordered_map<std::string, decltype(sessions_)::iterator> by_id_ GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<const log::LogSnapshot>> snapshots_ GUARDED_BY(mutex_);
+};
+
+/// Puts entries into a new, unnamed log file, sealed and synced.
+Result<std::unique_ptr<fs::File>> write_new_log(fs::Fs& fs, const std::string& directory,
+                                                std::string_view chain_id,
+                                                std::span<const std::string> entries);
+
+}  // namespace quipu::file

@@ -1,0 +1,114 @@
+// Opening and making a file store: quipu.json and the directories beside it.
+#include <charconv>
+
+#include "backend/file/file_backend.h"
+#include "base/json_scan.h"
+#include "base/try.h"
+#include "base/uuid.h"
+
+namespace quipu::file {
+namespace {
+
+constexpr std::string_view kStoreFile = "quipu.json";
+constexpr std::size_t kStoreFileBytesMax = 64 << 10;
+
+struct StoreFile {
+  int format = 0;
+  std::string id;
+};
+
+Result<StoreFile> read_store_file(fs::Fs& fs) {
+  TRY_ASSIGN(const auto file, fs.open(std::string(kStoreFile), fs::OpenMode::kRead));
+  TRY_ASSIGN(const fs::Stat stat, file->stat());
+  if (stat.size > kStoreFileBytesMax) return Error(Code::kCorrupt, "quipu.json is too long");
+  TRY_ASSIGN(const std::string text,
+             fs::read_exactly(*file, 0, static_cast<std::size_t>(stat.size)));
+  std::vector<json::Member> members;
+  if (!json::scan_object(text, members).ok()) {
+    return Error(Code::kCorrupt, "quipu.json is not a JSON object");
+  }
+  StoreFile store;
+  for (const auto& member : members) {
+    if (json::key_equals(member.key, "format") && member.kind == json::Kind::kNumber) {
+      std::from_chars(member.value.data(), member.value.data() + member.value.size(), store.format);
+    }
+    if (json::key_equals(member.key, "storeId") && member.kind == json::Kind::kString) {
+      store.id = json::decode_string(member.value);
+    }
+  }
+  if (store.format <= 0) return Error(Code::kCorrupt, "quipu.json names no format");
+  if (store.format > kStoreFormat) {
+    return Error(Code::kUnsupported, "the store has format " + std::to_string(store.format) +
+                                         ", this version knows " + std::to_string(kStoreFormat))
+        .with_hint("use a newer version of quipu");
+  }
+  return store;
+}
+
+Result<void> make_store_file(fs::Fs& fs, Clock& clock, Random& random) {
+  TRY_ASSIGN(const auto names, fs.list(""));
+  if (!names.empty()) {
+    return Error(Code::kInvalidArgument, "the directory is not empty and no store")
+        .with_hint("choose an empty or a new directory");
+  }
+  TRY_ASSIGN(auto file, fs.create_unnamed(""));
+  const std::int64_t now = clock.unix_ms();
+  const std::string text = "{\"format\":" + std::to_string(kStoreFormat) + ",\"storeId\":\"" +
+                           uuid_v7(now, random) + "\",\"incarnation\":\"" + uuid_v7(now, random) +
+                           "\"}\n";
+  TRY(fs::append_all(*file, text));
+  TRY(file->sync());
+  auto linked = fs.link(*file, std::string(kStoreFile));
+  // Somebody else may have made the store at the same moment.
+  if (!linked.ok() && linked.error().code() != Code::kIdConflict) return linked;
+  return fs.sync_dir("");
+}
+
+// Missing directories are made on every open: making a store may have been cut
+// short right after quipu.json.
+Result<void> make_directories(fs::Fs& fs) {
+  bool made = false;
+  for (const char* name : {"sessions", "quarantine", "trash"}) {
+    auto there = fs.stat(name);
+    if (there.ok()) continue;
+    if (there.error().code() != Code::kNotFound) return std::move(there).error();
+    TRY(fs.make_dir(name));
+    made = true;
+  }
+  if (!made) return {};
+  return fs.sync_dir("");
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Backend>> FileBackend::open(std::unique_ptr<fs::Fs> fs, Clock& clock,
+                                                   Random& random,
+                                                   const FileBackendOptions& options) {
+  std::shared_ptr<FileBackend> backend(new FileBackend(std::move(fs), clock, random));
+  TRY(backend->load(options));
+  return std::shared_ptr<Backend>(std::move(backend));
+}
+
+Result<void> FileBackend::load(const FileBackendOptions& options) {
+  auto store = read_store_file(*fs_);
+  if (!store.ok() && store.error().code() == Code::kNotFound) {
+    if (!options.create) {
+      TRY_ASSIGN(const auto names, fs_->list(""));
+      if (!names.empty()) return Error(Code::kInvalidArgument, "the directory is no store");
+      return Error(Code::kNotFound, "there is no store").with_hint("make one with `quipu init`");
+    }
+    TRY(make_store_file(*fs_, clock_, random_));
+    store = read_store_file(*fs_);
+  }
+  if (!store.ok()) return std::move(store).error();
+  store_id_ = std::move(store->id);
+  TRY(make_directories(*fs_));
+  TRY_ASSIGN(auto lock_file, fs_->open("store.lck", fs::OpenMode::kCreate));
+  locks_ = std::make_unique<log::LockFile>(std::move(lock_file), clock_, options.lock_wait);
+  std::array<std::uint64_t, 2> key{};
+  random_.fill(std::as_writable_bytes(std::span(key)));
+  key_ = {.k0 = key[0], .k1 = key[1]};
+  return {};
+}
+
+}  // namespace quipu::file

@@ -1,0 +1,149 @@
+#include "backend/plan.h"
+
+#include <unordered_map>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/try.h"
+
+namespace quipu {
+namespace {
+
+// Which drafts are stored already. `id_conflict` when one differs from what is
+// stored under its id.
+Result<std::vector<bool>> find_stored(AppendTarget& target, const Batch& batch) {
+  std::vector<bool> stored(batch.drafts.size(), false);
+  for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
+    const Draft& draft = batch.drafts[i];
+    if (!draft.id_given) continue;  // just made up: nobody has it
+    TRY_ASSIGN(const auto found, target.find(draft.id));
+    if (!found) continue;
+    TRY_ASSIGN(const std::string_view text, target.text(found->ordinal));
+    if (!same_as_stored(draft, text)) {
+      return Error(Code::kIdConflict, "entry " + draft.id + " is stored with other content");
+    }
+    stored[i] = true;
+  }
+  return stored;
+}
+
+Result<void> check_tail(AppendTarget& target, const AppendOptions& options) {
+  if (!options.expected_tail) return {};
+  const FoldState& fold = target.fold();
+  std::string tail;
+  if (fold.count > 0) {
+    TRY_ASSIGN(tail, target.id(fold.next() - 1));
+  }
+  if (tail == *options.expected_tail) return {};
+  return Error(Code::kTailMoved,
+               "the session ends with " + tail + ", not with " + *options.expected_tail)
+      .with_actual(std::move(tail));
+}
+
+Result<void> check_head(AppendTarget& target, const AppendOptions& options) {
+  if (!options.expected_head) return {};
+  const FoldState& fold = target.fold();
+  std::string head;
+  if (fold.head != kNone) {
+    TRY_ASSIGN(head, target.id(fold.head));
+  }
+  if (head == *options.expected_head) return {};
+  return Error(Code::kHeadMoved,
+               "the session's head is " + head + ", not " + *options.expected_head)
+      .with_actual(std::move(head));
+}
+
+Error unknown(const Draft& draft, std::string_view role, const std::string& id,
+              std::string_view why) {
+  return {Code::kUnknownParent, "entry " + draft.id + ": its " + std::string(role) + " " + id +
+                                    " is " + std::string(why)};
+}
+
+// Everything that entries point at must be there: stored, or earlier in the
+// batch (that it is not later, the door has seen to).
+class References {
+ public:
+  References(AppendTarget& target, const Batch& batch) : target_(target) {
+    in_batch_.reserve(batch.drafts.size());
+    for (const Draft& draft : batch.drafts) in_batch_.emplace(draft.id, draft.is_node());
+  }
+
+  Result<void> check(const Draft& draft) {
+    if (draft.parent_link == ParentLink::kEntry) {
+      TRY(require_node(draft, "parent", draft.parent));
+    }
+    if (draft.type == EntryType::kHead) TRY(require_node(draft, "head", draft.target));
+    if (draft.type == EntryType::kRedaction) {
+      TRY_ASSIGN(const auto is_node, look_up(draft.target));
+      if (!is_node) return unknown(draft, "target", draft.target, "not in the session");
+    }
+    return {};
+  }
+
+ private:
+  Result<void> require_node(const Draft& draft, std::string_view role, const std::string& id) {
+    TRY_ASSIGN(const auto is_node, look_up(id));
+    if (!is_node) return unknown(draft, role, id, "not in the session");
+    if (!*is_node) return unknown(draft, role, id, "a fact, not a node of the tree");
+    return {};
+  }
+
+  Result<std::optional<bool>> look_up(const std::string& id) {
+    if (const auto found = in_batch_.find(id); found != in_batch_.end()) {
+      return std::optional(found->second);
+    }
+    TRY_ASSIGN(const auto found, target_.find(id));
+    return found ? std::optional(found->is_node) : std::nullopt;
+  }
+
+  AppendTarget& target_;
+  std::unordered_map<std::string_view, bool> in_batch_;
+};
+
+// The member that a draft without one gets: the head as it is at this line.
+Result<std::string> parent_member(AppendTarget& target, const Draft& draft) {
+  if (!draft.is_node() || draft.parent_link != ParentLink::kAbsent) return std::string();
+  std::string member = "\"parentId\":";
+  if (target.fold().head == kNone) {
+    member += "null";
+  } else {
+    TRY_ASSIGN(const std::string head, target.id(target.fold().head));
+    json::append_quoted(member, head);
+  }
+  member += ',';
+  return member;
+}
+
+}  // namespace
+
+Result<Planned> plan_append(AppendTarget& target, const Batch& batch,
+                            const AppendOptions& options) {
+  TRY_ASSIGN(const std::vector<bool> stored, find_stored(target, batch));
+  Planned planned;
+  for (const bool is_stored : stored) ++(is_stored ? planned.already_present : planned.appended);
+  if (planned.appended == 0) return planned;
+  if (planned.already_present > 0 && options.mode != AppendMode::kMerge) {
+    return Error(Code::kPartialOverlap, std::to_string(planned.already_present) + " of " +
+                                            std::to_string(batch.drafts.size()) +
+                                            " entries are stored already");
+  }
+  TRY(check_tail(target, options));
+  TRY(check_head(target, options));
+  References references(target, batch);
+  for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
+    if (!stored[i]) TRY(references.check(batch.drafts[i]));
+  }
+  for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
+    if (stored[i]) continue;
+    const Draft& draft = batch.drafts[i];
+    TRY_ASSIGN(const std::string member, parent_member(target, draft));
+    target.stage(draft, member,
+                 {.type = draft.type,
+                  .parent_link = draft.parent_link,
+                  .parent = draft.parent,
+                  .target = draft.target});
+  }
+  return planned;
+}
+
+}  // namespace quipu

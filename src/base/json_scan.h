@@ -1,0 +1,79 @@
+// A strict JSON scanner: the door (RFC 8259, and no more than that).
+//
+// Accepts exactly: UTF-8, no BOM, no lone surrogates written as \u escapes,
+// containers nested to at most kJsonDepthMax, one value. Numbers of any size
+// and precision pass, because their text is stored as it came. It finds
+// structure only: nothing is converted, copied or allocated but the list of
+// members. Why not simdjson: it takes duplicate keys and refuses big integers,
+// 1e400 and lone surrogates, the wrong way round for a door.
+//
+// Bytes come from users and disks: every function here is total.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "quipu/result.h"
+
+namespace quipu::json {
+
+enum class Kind : unsigned char { kNull, kBool, kNumber, kString, kArray, kObject };
+
+/// One member of an object; views into the scanned text.
+struct Member {
+  std::string_view key;    // as written, without the quotes; may hold escapes
+  std::string_view value;  // as written, without surrounding white space
+  Kind kind = Kind::kNull;
+};
+
+/// Scans `text` as one JSON object, white space around it allowed, and lists
+/// its top-level members in order (into `members`, which is cleared first and
+/// keeps its capacity). `invalid_argument` with the byte offset and the reason
+/// otherwise. Duplicate keys are not looked for: see `find_duplicate_key`.
+Result<void> scan_object(std::string_view text, std::vector<Member>& members);
+
+/// Whether `text` is one valid JSON value; on failure says where and why.
+Result<void> validate(std::string_view text);
+
+/// Whether `text` is one JSON object in the eyes of programs less strict than
+/// the door: strings may hold bytes that are no UTF-8, and lone surrogates.
+/// Enough to tell a whole line from a cut one: a proper prefix of an object is
+/// never an object.
+bool is_object(std::string_view text);
+
+/// Walks the top-level members of an object that is known to be valid (its seal
+/// or `scan_object` said so), skipping values without checking them. Total all
+/// the same: on text that is no object it stops early.
+class MemberWalk {
+ public:
+  explicit MemberWalk(std::string_view object);
+  std::optional<Member> next();
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+/// The first member of a valid object whose key is `key` (keys are compared
+/// decoded), or nothing.
+std::optional<Member> find_member(std::string_view object, std::string_view key);
+
+/// A key that occurs twice, decoded, or nothing. Linear in the members.
+std::optional<std::string> find_duplicate_key(const std::vector<Member>& members);
+
+/// The text of a valid string token, with or without its quotes, escapes
+/// resolved. A lone surrogate becomes U+FFFD.
+std::string decode_string(std::string_view token);
+
+/// True when the key, decoded, equals `plain`. Allocates only for keys with escapes.
+bool key_equals(std::string_view key, std::string_view plain);
+
+/// Appends `text` as a JSON string with quotes. Control characters, quote and
+/// backslash are escaped; bytes that are no UTF-8 become U+FFFD.
+void append_quoted(std::string& out, std::string_view text);
+std::string quoted(std::string_view text);
+
+}  // namespace quipu::json

@@ -1,0 +1,148 @@
+#include "base/json_text.h"
+
+namespace quipu::json {
+namespace {
+
+unsigned byte_at(const char* p) { return static_cast<unsigned char>(*p); }
+
+bool in_range(unsigned value, unsigned low, unsigned high) { return value - low <= high - low; }
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// Past the escape whose backslash is at `p`.
+StringEnd check_escape(const char* p, const char* end) {
+  if (end - p < 2) return {p, "unterminated string"};
+  switch (p[1]) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+      return {p + 2, nullptr};
+    case 'u':
+      break;
+    default:
+      return {p, "unknown escape"};
+  }
+  const int unit = hex4(p + 2, end);
+  if (unit < 0) return {p, "\\u without four hex digits"};
+  if (is_low_surrogate(unit)) return {p, "lone low surrogate"};
+  if (!is_high_surrogate(unit)) return {p + 6, nullptr};
+  const char* const second = p + 6;
+  if (end - second < 6 || second[0] != '\\' || second[1] != 'u' ||
+      !is_low_surrogate(hex4(second + 2, end))) {
+    return {p, "lone high surrogate"};
+  }
+  return {second + 6, nullptr};
+}
+
+// Past the run of escapes and non-ASCII characters at `p`, one by one.
+StringEnd check_run(const char* p, const char* end) {
+  while (p < end) {
+    const unsigned byte = byte_at(p);
+    if (byte >= 0x80) {
+      p = skip_non_ascii(p, end);
+      if (p < end && byte_at(p) >= 0x80) return {p, "not UTF-8"};
+    } else if (byte == '\\') {
+      const StringEnd escape = check_escape(p, end);
+      if (escape.error != nullptr) return escape;
+      p = escape.at;
+    } else if (byte < 0x20) {
+      return {p, "control character in a string"};
+    } else {
+      break;
+    }
+  }
+  return {p, nullptr};
+}
+
+}  // namespace
+
+std::size_t utf8_length(const char* p, const char* end) {
+  const auto left = static_cast<std::size_t>(end - p);
+  if (left == 0) return 0;
+  const unsigned lead = byte_at(p);
+  const auto continues = [p](std::size_t i) { return (byte_at(p + i) & 0xc0) == 0x80; };
+  if (lead < 0x80) return 1;
+  if (lead < 0xe0) return lead >= 0xc2 && left >= 2 && continues(1) ? 2 : 0;
+  if (lead < 0xf0) {
+    if (left < 3 || !continues(1) || !continues(2)) return 0;
+    const unsigned second = byte_at(p + 1);
+    if (lead == 0xe0 && second < 0xa0) return 0;   // overlong
+    if (lead == 0xed && second >= 0xa0) return 0;  // surrogate
+    return 3;
+  }
+  if (left < 4 || !continues(1) || !continues(2) || !continues(3)) return 0;
+  const unsigned second = byte_at(p + 1);
+  if (lead == 0xf0) return second >= 0x90 ? 4 : 0;
+  if (lead == 0xf4) return second < 0x90 ? 4 : 0;
+  return in_range(lead, 0xf1, 0xf3) ? 4 : 0;
+}
+
+int hex4(const char* p, const char* end) {
+  if (end - p < 4) return -1;
+  int value = 0;
+  for (int i = 0; i < 4; ++i) {
+    const int digit = hex_digit(p[i]);
+    if (digit < 0) return -1;
+    value = value * 16 + digit;
+  }
+  return value;
+}
+
+const char* skip_string(const char* p, const char* end) {
+  p = skip_plain_start(p, end);
+  if (p < end && *p == '"') return p;
+  BlockReader reader(end);
+  Escapes escapes;
+  while (p < end) {
+    const Block block = reader.at(p);
+    const std::uint64_t escaped = escapes.next(block.equal('\\'));
+    const std::uint64_t closing = block.equal('"') & ~escaped;
+    if (closing != 0) return p + lowest_bit(closing);
+    if (end - p <= 64) break;
+    p += 64;
+  }
+  return end;
+}
+
+StringEnd check_string(const char* p, const char* end) {
+  p = skip_plain_start(p, end);
+  if (p < end && *p == '"') return {p, nullptr};
+  BlockReader reader(end);
+  Escapes escapes;
+  while (p < end) {
+    const Block block = reader.at(p);
+    const std::uint64_t quotes = block.equal('"');
+    const std::uint64_t escaped = escapes.next(block.equal('\\'));
+    const std::uint64_t closing = quotes & ~escaped;
+    const std::uint64_t plain_escape = quotes | block.equal_any('n', 't');
+    const std::uint64_t unusual = block.any_unusual() ? block.unusual() : 0;
+    const std::uint64_t look = (unusual | (escaped & ~plain_escape)) & bits_below_lowest(closing);
+    if (look != 0) {
+      const std::size_t first = lowest_bit(look);
+      const char* const at = p + first;
+      const bool is_escaped = ((escaped >> first) & 1) != 0;
+      if (at >= end && !is_escaped) break;  // the padding, which is unusual as well
+      const StringEnd run = check_run(is_escaped ? at - 1 : at, end);
+      if (run.error != nullptr) return run;
+      p = run.at;
+      escapes = Escapes();
+      continue;
+    }
+    if (closing != 0) return {p + lowest_bit(closing), nullptr};
+    if (end - p <= 64) break;
+    p += 64;
+  }
+  return {end, "unterminated string"};
+}
+
+}  // namespace quipu::json

@@ -1,0 +1,90 @@
+#include "fs/fs.h"
+
+#include <cerrno>
+#include <system_error>
+
+#include "base/try.h"
+
+namespace quipu::fs {
+namespace {
+
+// Far more interruptions in a row than signals can explain.
+constexpr int kMaxFruitlessTries = 1000;
+
+Code code_of(int number) {
+  switch (number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return Code::kNoSpace;
+    case EROFS:
+    case ESTALE:
+    case ENODEV:
+    case ENXIO:
+      return Code::kStorageGone;
+    case EACCES:
+    case EPERM:
+      return Code::kNotAllowed;
+    case ENOENT:
+      return Code::kNotFound;
+    case EEXIST:
+      return Code::kIdConflict;
+    case ENOMEM:
+      return Code::kNoMemory;
+    default:
+      return Code::kIoError;
+  }
+}
+
+// Calls `write(rest)` until everything is written; `write` answers like File::append.
+template <class Write>
+Result<void> write_fully(std::string_view bytes, Write write) {
+  int fruitless = 0;
+  while (!bytes.empty()) {
+    TRY_ASSIGN(const std::size_t written, write(bytes));
+    if (written == 0) {
+      if (++fruitless >= kMaxFruitlessTries) {
+        return Error(Code::kIoError, "write makes no progress");
+      }
+      continue;
+    }
+    fruitless = 0;
+    bytes.remove_prefix(written);
+  }
+  return {};
+}
+
+}  // namespace
+
+Error error_from_errno(int number, std::string_view what) {
+  // Not strerror(): its buffer is shared by all threads.
+  return Error(code_of(number), std::string(what) + ": " + std::generic_category().message(number));
+}
+
+Result<void> append_all(File& file, std::string_view bytes) {
+  return write_fully(bytes, [&](std::string_view rest) { return file.append(rest); });
+}
+
+Result<void> write_all_at(File& file, std::string_view bytes, std::uint64_t offset) {
+  return write_fully(bytes, [&](std::string_view rest) {
+    return file.write_at(rest, offset + (bytes.size() - rest.size()));
+  });
+}
+
+Result<std::string> read_exactly(File& file, std::uint64_t offset, std::size_t size) {
+  std::string bytes(size, '\0');
+  std::size_t filled = 0;
+  while (filled < size) {
+    TRY_ASSIGN(const std::size_t got,
+               file.read_at(std::span(bytes).subspan(filled), offset + filled));
+    if (got == 0) {
+      return Error(Code::kCorrupt, "file ends at byte " + std::to_string(offset + filled) +
+                                       ", expected " + std::to_string(size) + " bytes from " +
+                                       std::to_string(offset));
+    }
+    filled += got;
+  }
+  return bytes;
+}
+
+}  // namespace quipu::fs

@@ -1,0 +1,229 @@
+#include "log/recover.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/json_scan.h"
+#include "model/envelope.h"
+
+namespace quipu::log {
+namespace {
+
+enum class Kind : unsigned char { kSealed, kUnsealed, kBlank, kGarbage };
+
+struct Candidate {
+  Line line;
+  std::uint64_t bytes = 0;  // with the line feed
+  Kind kind = Kind::kGarbage;
+  Seal seal;
+  bool good = false;        // sealed: the checksum extends the line before
+  bool unanchored = false;  // sealed: nothing before it to extend
+};
+
+/// Lines up to a commit, or as far as a batch got.
+struct Segment {
+  std::vector<Candidate> lines;
+  bool at_boundary = true;  // nothing unfinished stands right before it
+  bool good = true;         // every line good, counts falling by one
+  bool complete = false;    // ends with its commit line
+};
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+class Recovery {
+ public:
+  Recovery(std::uint64_t offset, std::uint32_t chain, LineSink& sink) : sink_(sink) {
+    result_.committed = offset;
+    result_.chain = chain;
+    chain_ = chain;
+  }
+
+  Recovered run(std::string_view bytes, std::uint64_t offset) {
+    const std::uint64_t end = offset + bytes.size();
+    while (!bytes.empty()) {
+      const auto* feed = static_cast<const char*>(std::memchr(bytes.data(), '\n', bytes.size()));
+      const std::size_t size = feed ? static_cast<std::size_t>(feed - bytes.data()) : bytes.size();
+      take({.offset = offset, .text = bytes.substr(0, size)}, feed != nullptr);
+      const std::size_t step = size + (feed ? 1 : 0);
+      bytes.remove_prefix(step);
+      offset += step;
+    }
+    result_.torn_bytes = end - result_.committed;
+    return result_;
+  }
+
+ private:
+  void take(Line line, bool has_feed) {
+    if (const auto seal = has_feed ? find_seal(line.text) : std::nullopt) {
+      take_sealed(line, *seal);
+    } else if (is_blank(line.text) && has_feed) {
+      take_unsealed(line, Kind::kBlank, true);
+    } else if (!find_seal(line.text) && json::is_object(line.text)) {
+      take_unsealed(line, Kind::kUnsealed, has_feed);
+    } else {
+      take_garbage(line, has_feed);
+    }
+  }
+
+  void take_sealed(Line line, Seal seal) {
+    line.sealed = true;
+    Candidate candidate;
+    candidate.line = line;
+    candidate.bytes = line.text.size() + 1;
+    candidate.kind = Kind::kSealed;
+    candidate.seal = seal;
+    const auto computed = chain_ ? std::optional(seal_crc(*chain_, line.text)) : std::nullopt;
+    candidate.good =
+        computed == seal.crc || (other_chain_ && seal_crc(*other_chain_, line.text) == seal.crc);
+    candidate.unanchored = !chain_;
+    chain_ = seal.crc;
+    // When only the digits of a seal rotted, the next line extends what they
+    // should have been.
+    other_chain_ = candidate.good ? std::nullopt : computed;
+    if (candidate.good && seal.remaining == 0 && current_.lines.empty() && pending_.empty()) {
+      release(candidate);  // nearly every line: a batch of one, nothing wrong
+      return;
+    }
+    add_sealed(candidate);
+  }
+
+  void add_sealed(const Candidate& candidate) {
+    if (expected_remaining_ && candidate.seal.remaining != *expected_remaining_) {
+      close_segment();  // a new batch began before the last one ended
+    }
+    current_.good = current_.good && candidate.good;
+    current_.lines.push_back(candidate);
+    if (candidate.seal.remaining == 0) {
+      current_.complete = true;
+      close_segment();
+    } else {
+      expected_remaining_ = candidate.seal.remaining - 1;
+    }
+  }
+
+  void take_unsealed(Line line, Kind kind, bool has_feed) {
+    if (!current_.lines.empty()) close_segment();
+    if (chain_) chain_ = fold_unsealed(*chain_, line.text);
+    if (other_chain_) other_chain_ = fold_unsealed(*other_chain_, line.text);
+    Candidate candidate;
+    candidate.line = line;
+    candidate.bytes = line.text.size() + (has_feed ? 1 : 0);
+    candidate.kind = kind;
+    candidate.good = true;
+    current_.lines.push_back(candidate);
+    current_.complete = true;
+    current_.at_boundary = true;
+    close_segment();
+  }
+
+  // Written before the damage, the next line extends a value that is lost;
+  // written after it, by a writer that saw the damage, it extends these bytes.
+  void take_garbage(Line line, bool has_feed) {
+    other_chain_ = fold_unsealed(chain_ ? *chain_ : *other_chain_, line.text);
+    chain_.reset();
+    expected_remaining_.reset();
+    current_.good = false;
+    Candidate candidate;
+    candidate.line = line;
+    candidate.bytes = line.text.size() + (has_feed ? 1 : 0);
+    current_.lines.push_back(candidate);
+  }
+
+  void close_segment() {
+    const bool whole =
+        current_.good && current_.complete && current_.at_boundary && is_believable(current_);
+    const bool complete = current_.complete;
+    if (whole) {
+      for (const auto& segment : pending_) settle_damaged(segment);
+      pending_.clear();
+      for (const auto& candidate : current_.lines) release(candidate);
+      current_.lines.clear();
+    } else {
+      pending_.push_back(std::move(current_));
+    }
+    current_ = Segment{.lines = {}, .at_boundary = complete};
+    expected_remaining_.reset();
+  }
+
+  // Invariant 3. Blank lines are no evidence of anything.
+  bool is_believable(const Segment& segment) {
+    if (pending_.empty()) return true;
+    return std::all_of(segment.lines.begin(), segment.lines.end(), [this](const auto& candidate) {
+      return candidate.kind == Kind::kUnsealed ||
+             (candidate.kind == Kind::kSealed && !sink_.knows(candidate.line.text));
+    });
+  }
+
+  // A whole batch stands behind this one, so it was durable once.
+  void settle_damaged(const Segment& segment) {
+    for (const auto& candidate : segment.lines) {
+      const bool intact =
+          candidate.good || (candidate.unanchored && json::is_object(candidate.line.text) &&
+                             !sink_.knows(candidate.line.text));
+      if (segment.complete && intact) {
+        release(candidate);
+      } else {
+        sink_.damaged({.kind = intact ? DamageKind::kIncompleteBatch : DamageKind::kDamagedLine,
+                       .offset = candidate.line.offset,
+                       .bytes = candidate.bytes});
+      }
+    }
+  }
+
+  void release(const Candidate& candidate) {
+    if (candidate.kind != Kind::kBlank) sink_.accept(candidate.line);
+    result_.committed = candidate.line.offset + candidate.bytes;
+    // The chain as it stands now: the newest line's own value, or, after lines
+    // without seals, theirs folded in.
+    result_.chain = chain_ ? *chain_ : *other_chain_;
+  }
+
+  LineSink& sink_;
+  Recovered result_;
+  // What the next seal extends. One of the two is always there: after garbage
+  // only `other_chain_`, with the garbage folded in; after a bad seal also what
+  // its digits should have been.
+  std::optional<std::uint32_t> chain_;
+  std::optional<std::uint32_t> other_chain_;
+  std::optional<std::uint32_t> expected_remaining_;
+  Segment current_;
+  std::vector<Segment> pending_;
+};
+
+}  // namespace
+
+Recovered recover(std::string_view bytes, std::uint64_t offset, std::uint32_t chain,
+                  LineSink& sink) {
+  return Recovery(offset, chain, sink).run(bytes, offset);
+}
+
+SessionHeader header_of(std::string_view first_line) {
+  if (!json::is_object(first_line)) return {};
+  const Envelope envelope = read_envelope(first_line);
+  if (envelope.type_code != EntryType::kSessionHeader) return {};
+  return read_session_header(envelope.payload);
+}
+
+std::string chain_session_id(std::string_view first_line, std::string_view stem) {
+  SessionHeader header = header_of(first_line);
+  return header.session_id.empty() ? std::string(stem) : std::move(header.session_id);
+}
+
+std::size_t settled_end(std::string_view bytes) {
+  std::size_t end = bytes.size();
+  while (end > 0) {
+    const bool has_feed = bytes[end - 1] == '\n';
+    const std::size_t text_end = has_feed ? end - 1 : end;
+    const auto previous = bytes.substr(0, text_end).rfind('\n');
+    const std::size_t start = previous == std::string_view::npos ? 0 : previous + 1;
+    const std::string_view text = bytes.substr(start, text_end - start);
+    const auto seal = find_seal(text);
+    if (seal ? has_feed && seal->remaining == 0 : json::is_object(text)) return end;
+    end = start;
+  }
+  return 0;
+}
+
+}  // namespace quipu::log

@@ -1,0 +1,71 @@
+#include "log/seal.h"
+
+#include <cstring>
+
+#include "base/crc32c.h"
+
+namespace quipu::log {
+namespace {
+
+constexpr std::string_view kPlaceholder = ",\"_tx\":\"0000.00000000\"}\n";
+static_assert(kPlaceholder.size() == kSealBytes + 1);
+
+std::optional<std::uint32_t> read_hex(std::string_view digits) {
+  std::uint32_t value = 0;
+  for (const char c : digits) {
+    std::uint32_t digit = 0;
+    if (c >= '0' && c <= '9') {
+      digit = static_cast<std::uint32_t>(c - '0');
+    } else if (c >= 'a' && c <= 'f') {
+      digit = static_cast<std::uint32_t>(c - 'a') + 10;
+    } else {
+      return std::nullopt;
+    }
+    value = value << 4 | digit;
+  }
+  return value;
+}
+
+void write_hex(char* out, std::size_t digits, std::uint32_t value) {
+  for (std::size_t i = digits; i-- > 0; value >>= 4) out[i] = "0123456789abcdef"[value & 0xf];
+}
+
+}  // namespace
+
+std::optional<Seal> find_seal(std::string_view line) {
+  if (line.size() <= kSealBytes) return std::nullopt;
+  const std::string_view seal = line.substr(line.size() - kSealBytes);
+  if (!seal.starts_with(kSealStart) || !seal.ends_with("\"}")) return std::nullopt;
+  const auto digits = seal.substr(kSealStart.size());
+  if (digits[kRemainingDigits] != '.') return std::nullopt;
+  const auto remaining = read_hex(digits.substr(0, kRemainingDigits));
+  const auto crc = read_hex(digits.substr(kRemainingDigits + 1, kCrcDigits));
+  if (!remaining || !crc) return std::nullopt;
+  return Seal{.remaining = *remaining, .crc = *crc};
+}
+
+std::uint32_t seal_crc(std::uint32_t previous, std::string_view line) {
+  return crc32c_extend(previous, line.substr(0, line.size() - kCrcDigits - 2));
+}
+
+std::uint32_t fold_unsealed(std::uint32_t previous, std::string_view line) {
+  return crc32c_extend(crc32c_extend(previous, line), "\n");
+}
+
+std::uint32_t chain_seed(std::string_view session_id) { return crc32c(session_id); }
+
+void append_unsealed(std::string& out, std::string_view body) {
+  out += body;
+  out += kPlaceholder;
+}
+
+std::uint32_t write_seal(char* line, std::size_t size, std::uint32_t remaining,
+                         std::uint32_t previous) {
+  char* const seal = line + size - 1 - kSealBytes;
+  write_hex(seal + kSealStart.size(), kRemainingDigits, remaining);
+  const std::uint32_t crc = seal_crc(previous, {line, size - 1});
+  write_hex(seal + kSealStart.size() + kRemainingDigits + 1, kCrcDigits, crc);
+  return crc;
+}
+
+}  // namespace quipu::log

@@ -1,0 +1,145 @@
+#include "log/snapshot.h"
+
+#include <algorithm>
+
+#include "base/try.h"
+#include "quipu/limits.h"
+
+namespace quipu::log {
+namespace {
+
+constexpr std::uint64_t kWindowBytes = std::uint64_t{64} << 10;
+
+}  // namespace
+
+Result<std::string> LogSnapshot::first_line(fs::File& file, std::uint64_t size) {
+  for (std::uint64_t window = 4096;; window *= 8) {
+    const std::uint64_t read = std::min(window, size);
+    TRY_ASSIGN(std::string head, fs::read_exactly(file, 0, static_cast<std::size_t>(read)));
+    const auto feed = head.find('\n');
+    if (feed != std::string::npos) head.resize(feed);
+    if (feed != std::string::npos || read == size || read > kLineBytesMax) return head;
+  }
+}
+
+Result<std::shared_ptr<const LogSnapshot>> LogSnapshot::open(
+    fs::Fs& fs, const LogPaths& paths, SipKey key, std::shared_ptr<const Inherited> inherited) {
+  std::shared_ptr<LogSnapshot> snapshot(new LogSnapshot);
+  snapshot->key_ = key;
+  snapshot->inherited_ = std::move(inherited);
+  TRY(snapshot->load(fs, paths));
+  return std::shared_ptr<const LogSnapshot>(std::move(snapshot));
+}
+
+Result<void> LogSnapshot::load(fs::Fs& fs, const LogPaths& paths) {
+  TRY_ASSIGN(file_, fs.open(paths.log, fs::OpenMode::kRead));
+  TRY_ASSIGN(stat_, file_->stat());
+  TRY_ASSIGN(const std::string first, first_line(*file_, stat_.size));
+  chain_id_ = chain_session_id(first, paths.session_id);
+  auto opened = open_index(fs, paths);
+  if (!opened.ok()) state_ = IndexState{};
+  std::uint64_t limit = stat_.size;
+  if (state_.committed != stat_.size) {
+    TRY_ASSIGN(limit, settled_length(state_.committed));
+  }
+  TRY_ASSIGN(bytes_, file_->map(0, std::max<std::uint64_t>(limit, 1), fs::MapMode::kRead));
+  MutexLock lock(mutex_);
+  if (opened.ok()) {
+    index_ = std::move(opened).value();
+    auto extended = extend(*index_, state_, limit);
+    if (extended.ok() || extended.error().code() != Code::kCorrupt) return extended;
+  }
+  index_ = Index::in_memory(key_);
+  state_ = IndexState{};
+  return extend(*index_, state_, limit);
+}
+
+// An index that cannot be used is no error: the log says everything.
+Result<std::shared_ptr<Index>> LogSnapshot::open_index(fs::Fs& fs, const LogPaths& paths) {
+  TRY_ASSIGN(auto file, fs.open(paths.index, fs::OpenMode::kRead));
+  TRY_ASSIGN(auto index,
+             Index::open(std::move(file), {.log = stat_.identity, .boot_id = fs.boot_id()},
+                         fs::MapMode::kPrivate));
+  TRY_ASSIGN(state_, index->published());
+  const Ordinal base = inherited_ ? inherited_->count() : 0;
+  if (state_.committed > stat_.size || state_.fold.base != base) {
+    return Error(Code::kCorrupt, "offset index: does not fit the log");
+  }
+  TRY_ASSIGN(const std::uint32_t crc, tail_crc(*file_, state_.committed));
+  if (crc != state_.tail_crc) return Error(Code::kCorrupt, "offset index: does not fit the log");
+  return index;
+}
+
+// Bytes above this may be a batch in the making, which its writer may yet cut
+// off; they are not there for us, and must not be mapped.
+Result<std::uint64_t> LogSnapshot::settled_length(std::uint64_t from) const {
+  const std::uint64_t region = stat_.size - from;
+  for (std::uint64_t window = kWindowBytes;; window *= 4) {
+    const std::uint64_t size = std::min(window, region);
+    TRY_ASSIGN(const std::string tail,
+               fs::read_exactly(*file_, stat_.size - size, static_cast<std::size_t>(size)));
+    const std::size_t end = settled_end(tail);
+    if (end > 0) return stat_.size - size + end;
+    if (size == region) return from;
+  }
+}
+
+Result<void> LogSnapshot::extend(Index& index, IndexState& state, std::uint64_t limit) const {
+  if (state.committed == 0) {
+    state.fold = fold_start(inherited_ ? inherited_->count() : 0);
+    state.chain = chain_seed(chain_id_);
+  }
+  IndexBuilder builder(
+      index, state, inherited_.get(),
+      [this](const IndexEntry& entry) -> Result<std::string_view> { return line(entry); });
+  const std::string_view log(reinterpret_cast<const char*>(bytes_.data()), limit);
+  const Recovered recovered =
+      recover(log.substr(state.committed), state.committed, state.chain, builder);
+  if (builder.failure()) return *builder.failure();
+  state.committed = recovered.committed;
+  state.chain = recovered.chain;
+  return {};
+}
+
+std::shared_ptr<Index> LogSnapshot::index() const {
+  MutexLock lock(mutex_);
+  return index_;
+}
+
+Result<std::shared_ptr<Index>> LogSnapshot::rebuilt() const {
+  auto index = Index::in_memory(key_);
+  IndexState state;
+  TRY(extend(*index, state, state_.committed));
+  MutexLock lock(mutex_);
+  index_ = index;
+  return index;
+}
+
+std::string_view LogSnapshot::line(const IndexEntry& entry) const {
+  if (entry.offset + entry.bytes > bytes_.size()) return {};
+  return {reinterpret_cast<const char*>(bytes_.data()) + entry.offset, entry.bytes};
+}
+
+Result<IndexEntry> LogSnapshot::entry(Ordinal own) const {
+  auto entry = index()->entry(own);
+  if (entry.ok() || entry.error().code() != Code::kCorrupt) return entry;
+  TRY_ASSIGN(const auto fresh, rebuilt());
+  return fresh->entry(own);
+}
+
+Result<std::string> LogSnapshot::id(Ordinal own) const {
+  TRY_ASSIGN(const IndexEntry found, entry(own));
+  return id_of(*index(), found, line(found));
+}
+
+Result<std::optional<Ordinal>> LogSnapshot::find(std::string_view id) const {
+  const LineText text = [this](const IndexEntry& entry) -> Result<std::string_view> {
+    return line(entry);
+  };
+  auto found = find_by_id(*index(), size(), id, text);
+  if (found.ok() || found.error().code() != Code::kCorrupt) return found;
+  TRY_ASSIGN(const auto fresh, rebuilt());
+  return find_by_id(*fresh, size(), id, text);
+}
+
+}  // namespace quipu::log

@@ -1,0 +1,68 @@
+// LogSnapshot: one log as it was at one moment, for readers. Takes no lock,
+// writes nothing, never changes.
+//
+// It sees every batch that was whole when it was opened, also one whose writer
+// was killed before it could say so. It uses the index file as far as it can be
+// believed and works out the rest in memory; damage found later in the index
+// makes it compute all of it anew. The answers are the same either way.
+//
+// Thread-safety: may be shared.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/mutex.h"
+#include "log/builder.h"
+#include "log/index.h"
+#include "log/log_file.h"
+
+namespace quipu::log {
+
+class LogSnapshot {
+ public:
+  /// `not_found` when there is no such log.
+  static Result<std::shared_ptr<const LogSnapshot>> open(
+      fs::Fs& fs, const LogPaths& paths, SipKey key, std::shared_ptr<const Inherited> inherited);
+
+  /// The file this was made from; equal identity and size mean that nothing
+  /// has changed since.
+  const fs::Stat& stat() const { return stat_; }
+  const IndexState& state() const { return state_; }
+  Ordinal size() const { return state_.fold.count; }
+  const Inherited* inherited() const { return inherited_.get(); }
+
+  Result<IndexEntry> entry(Ordinal own) const;
+  /// The stored line, seal included, without its line feed; a view into the
+  /// mapped log, valid as long as this snapshot.
+  std::string_view line(const IndexEntry& entry) const;
+  Result<std::string> id(Ordinal own) const;
+  /// An own entry by its id.
+  Result<std::optional<Ordinal>> find(std::string_view id) const;
+
+  /// The first line, sealed or not; empty in an empty log.
+  static Result<std::string> first_line(fs::File& file, std::uint64_t size);
+
+ private:
+  LogSnapshot() = default;
+  Result<void> load(fs::Fs& fs, const LogPaths& paths);
+  Result<std::shared_ptr<Index>> open_index(fs::Fs& fs, const LogPaths& paths);
+  Result<std::uint64_t> settled_length(std::uint64_t from) const;
+  Result<void> extend(Index& index, IndexState& state, std::uint64_t limit) const;
+  Result<std::shared_ptr<Index>> rebuilt() const;
+  std::shared_ptr<Index> index() const;
+
+  std::unique_ptr<fs::File> file_;
+  fs::Stat stat_;
+  fs::Mapping bytes_;
+  std::string chain_id_;
+  SipKey key_;
+  std::shared_ptr<const Inherited> inherited_;
+  IndexState state_;
+  mutable Mutex mutex_;
+  mutable std::shared_ptr<Index> index_ GUARDED_BY(mutex_);
+};
+
+}  // namespace quipu::log

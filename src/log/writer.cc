@@ -1,0 +1,248 @@
+#include "log/writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/crc32c.h"
+#include "base/try.h"
+#include "log/quarantine.h"
+#include "log/seal.h"
+#include "log/snapshot.h"
+
+namespace quipu::log {
+namespace {
+
+bool is_damaged_index(const Error& error) { return error.code() == Code::kCorrupt; }
+
+}  // namespace
+
+Result<std::unique_ptr<LogWriter>> LogWriter::open(WriterContext context, LogPaths paths,
+                                                   std::shared_ptr<const Inherited> inherited) {
+  std::unique_ptr<LogWriter> writer(new LogWriter(context, std::move(paths), std::move(inherited)));
+  TRY(writer->load());
+  return writer;
+}
+
+Result<void> LogWriter::load() {
+  TRY_ASSIGN(file_, context_.fs.open(paths_.log, fs::OpenMode::kAppend));
+  TRY_ASSIGN(const fs::Stat stat, file_->stat());
+  identity_ = stat.identity;
+  bytes_.emplace(*file_);
+  TRY_ASSIGN(const std::string first, LogSnapshot::first_line(*file_, stat.size));
+  chain_id_ = chain_session_id(first, paths_.session_id);
+  version_ = header_of(first).version;
+  if (!open_index().ok()) return rebuild_index();
+  auto caught_up = catch_up(stat.size);
+  if (!caught_up.ok() && is_damaged_index(caught_up.error())) return rebuild_index();
+  return caught_up;
+}
+
+Result<void> LogWriter::open_index() {
+  TRY_ASSIGN(auto file, context_.fs.open(paths_.index, fs::OpenMode::kReadWrite));
+  TRY_ASSIGN(auto index,
+             Index::open(std::move(file), {.log = identity_, .boot_id = context_.fs.boot_id()},
+                         fs::MapMode::kShared));
+  TRY_ASSIGN(const IndexState state, index->published());
+  TRY_ASSIGN(const fs::Stat stat, file_->stat());
+  const Ordinal base = inherited_ ? inherited_->count() : 0;
+  if (state.committed > stat.size || state.fold.base != base) {
+    return Error(Code::kCorrupt, "offset index: does not fit the log");
+  }
+  TRY_ASSIGN(const std::uint32_t crc, tail_crc(*file_, state.committed));
+  if (crc != state.tail_crc) return Error(Code::kCorrupt, "offset index: does not fit the log");
+  state_ = state;
+  use_index(std::move(index));
+  return {};
+}
+
+void LogWriter::use_index(std::shared_ptr<Index> index) {
+  index_ = std::move(index);
+  builder_.emplace(*index_, state_, inherited_.get(),
+                   [this](const IndexEntry& entry) { return line_text(entry); });
+}
+
+Result<void> LogWriter::rebuild_index() {
+  ignore(context_.fs.remove(paths_.index), "there may be none");
+  const IndexOwner owner{.log = identity_, .boot_id = context_.fs.boot_id()};
+  std::shared_ptr<Index> index;
+  if (auto file = context_.fs.open(paths_.index, fs::OpenMode::kCreate); file.ok()) {
+    auto created = Index::create(std::move(file).value(), owner, context_.key);
+    if (created.ok()) index = std::move(created).value();
+  }
+  // No room for an index is no reason not to work.
+  if (!index) index = Index::in_memory(context_.key);
+  state_ = IndexState{};
+  state_.fold = fold_start(inherited_ ? inherited_->count() : 0);
+  state_.chain = chain_seed(chain_id_);
+  use_index(std::move(index));
+  TRY_ASSIGN(const fs::Stat stat, file_->stat());
+  return catch_up(stat.size);
+}
+
+Result<void> LogWriter::catch_up(std::uint64_t size) {
+  dirty_ = true;
+  const std::uint64_t from = state_.committed;
+  if (size > from) {
+    TRY_ASSIGN(std::string_view tail, bytes_->at(from, static_cast<std::size_t>(size - from)));
+    if (tail.back() != '\n' && settled_end(tail) == tail.size()) {
+      // Another program's last line, whole but for this.
+      TRY(fs::append_all(*file_, "\n"));
+      TRY_ASSIGN(tail, bytes_->at(from, tail.size() + 1));
+    }
+    // The builder may remap the log to look at older lines.
+    const fs::Mapping keep = bytes_->keep_alive();
+    const Recovered recovered = recover(tail, from, state_.chain, *builder_);
+    if (builder_->failure()) return *builder_->failure();
+    state_.committed = recovered.committed;
+    state_.chain = recovered.chain;
+    if (recovered.torn_bytes > 0) TRY(cut_torn_tail(recovered.torn_bytes));
+  }
+  TRY_ASSIGN(state_.tail_crc, tail_crc(*file_, state_.committed));
+  index_->publish(state_);
+  return {};
+}
+
+Result<void> LogWriter::cut_torn_tail(std::uint64_t bytes) {
+  TRY_ASSIGN(std::string path,
+             quarantine(context_.fs, paths_, *file_, state_.committed, bytes,
+                        "torn tail: a batch that was never completed", context_.clock));
+  quarantined_.push_back(std::move(path));
+  TRY(file_->truncate(state_.committed));
+  if (auto synced = file_->sync(); !synced.ok()) {
+    refused_ = Error(Code::kIoError,
+                     "the disk would not confirm a repair: " + std::move(synced).error().message());
+    return *refused_;
+  }
+  state_.durable = state_.committed;
+  return {};
+}
+
+Result<bool> LogWriter::refresh() {
+  if (refused_) return *refused_;
+  TRY_ASSIGN(const fs::Stat stat, context_.fs.stat(paths_.log));
+  if (stat.identity != identity_) return false;
+  if (!index_->is_private()) {
+    const auto others = index_->published();
+    if (!others.ok()) {
+      TRY(rebuild_index());
+      return true;
+    }
+    if (others->committed > state_.committed) state_ = *others;
+  }
+  if (stat.size == state_.committed) return true;
+  auto caught_up = stat.size < state_.committed ? rebuild_index() : catch_up(stat.size);
+  if (!caught_up.ok() && is_damaged_index(caught_up.error())) caught_up = rebuild_index();
+  if (!caught_up.ok()) return std::move(caught_up).error();
+  return true;
+}
+
+Result<std::string_view> LogWriter::line_text(const IndexEntry& entry) {
+  if (entry.offset < staged_from()) return bytes_->at(entry.offset, entry.bytes);
+  return std::string_view(staging_).substr(entry.offset - staged_from(), entry.bytes);
+}
+
+Result<std::string_view> LogWriter::line(Ordinal visible) {
+  TRY_ASSIGN(const IndexEntry entry, index_->entry(visible - state_.fold.base));
+  return line_text(entry);
+}
+
+Result<std::string> LogWriter::id(Ordinal visible) {
+  if (visible == newest_) return newest_id_;
+  TRY_ASSIGN(const IndexEntry entry, index_->entry(visible - state_.fold.base));
+  TRY_ASSIGN(const std::string_view text, line_text(entry));
+  return id_of(*index_, entry, text);
+}
+
+void LogWriter::stage(const Draft& draft, std::string_view parent, const FoldInput& input) {
+  if (staged_.empty()) before_ = state_.fold;
+  const std::size_t start = staging_.size();
+  staging_ += draft.fill_id;
+  staging_ += parent;
+  staging_ += draft.fill_time;
+  append_unsealed(staging_, draft.rest);
+  const std::size_t size = staging_.size() - start;
+  staged_.emplace_back(start, size);
+  newest_ = state_.fold.next();
+  newest_id_ = draft.id;
+  builder_->add(staged_from() + start, size - 1, draft.id, input);
+}
+
+void LogWriter::drop_staged() {
+  if (staged_.empty()) return;
+  index_->take_back(before_.count, state_.fold.count);
+  state_.fold = before_;
+  newest_ = kNone;
+  staging_.clear();
+  staged_.clear();
+}
+
+Result<void> LogWriter::commit(bool sync) {
+  if (staged_.empty()) return {};
+  auto written = write_batch(sync);
+  if (!written.ok()) drop_staged();
+  staging_.clear();
+  staged_.clear();
+  return written;
+}
+
+Result<void> LogWriter::write_batch(bool sync) {
+  if (builder_->failure()) return *builder_->failure();
+  if (sync && state_.durable < state_.committed) {  // invariant 2
+    if (auto synced = file_->sync(); !synced.ok()) {
+      refused_ = Error(Code::kIoError, "earlier entries cannot be made durable: " +
+                                           std::move(synced).error().message());
+      return *refused_;
+    }
+    state_.durable = state_.committed;
+  }
+  std::uint32_t chain = state_.chain;
+  for (std::size_t i = 0; i < staged_.size(); ++i) {
+    const auto remaining = static_cast<std::uint32_t>(staged_.size() - 1 - i);
+    chain = write_seal(staging_.data() + staged_[i].first, staged_[i].second, remaining, chain);
+  }
+  if (auto written = fs::append_all(*file_, staging_); !written.ok()) {
+    const Code code = written.error().code();
+    if (code == Code::kStorageGone) refused_ = written.error();
+    // Nobody was told of these bytes and no reader counts them. If they cannot
+    // be removed now, the next writer takes them for what they are: torn.
+    if (code != Code::kStorageGone) {
+      ignore(file_->truncate(state_.committed), "they are invisible anyway");
+    }
+    return written;
+  }
+  if (sync) {
+    if (auto synced = file_->sync(); !synced.ok()) {
+      refused_ = Error(Code::kIoError,
+                       "the session is read-only since the disk refused to confirm a write");
+      return Error(Code::kDurabilityUnknown, std::move(synced).error().message());
+    }
+  }
+  dirty_ = true;
+  state_.committed += staging_.size();
+  state_.chain = chain;
+  if (sync) state_.durable = state_.committed;
+  const std::string_view tail(staging_);
+  if (tail.size() >= kTailCrcBytes) {
+    state_.tail_crc = crc32c(tail.substr(tail.size() - kTailCrcBytes));
+  } else if (auto crc = tail_crc(*file_, state_.committed); crc.ok()) {
+    state_.tail_crc = *crc;  // else the index will not fit, and be made anew
+  }
+  index_->publish(state_);
+  return {};
+}
+
+Result<void> LogWriter::close() {
+  if (refused_ || !dirty_) return {};
+  if (state_.durable < state_.committed) {
+    if (auto synced = file_->sync(); !synced.ok()) {
+      refused_ = synced.error();
+      return Error(Code::kDurabilityUnknown, std::move(synced).error().message());
+    }
+    state_.durable = state_.committed;
+  }
+  ignore(index_->close_clean(state_), "without the mark the next boot rebuilds the index");
+  dirty_ = false;
+  return {};
+}
+
+}  // namespace quipu::log

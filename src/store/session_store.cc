@@ -1,0 +1,289 @@
+#include <new>
+
+#include "backend/backend.h"
+#include "base/json_scan.h"
+#include "base/time_text.h"
+#include "base/try.h"
+#include "base/uuid.h"
+#include "quipu/store.h"
+
+namespace quipu {
+namespace {
+
+// No exception leaves the library; the only one it can meet is this.
+template <class Work>
+auto guarded(Work&& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return Error(Code::kNoMemory, "out of memory");
+  }
+}
+
+Result<std::string> checked_id(std::string_view session_id) {
+  if (is_session_id(session_id)) return std::string(session_id);
+  return Error(Code::kInvalidArgument, "not a session id")
+      .with_hint(
+          "1 to 64 letters, digits, '.', '_' or '-', beginning and ending with a letter or "
+          "digit");
+}
+
+std::string header_entry(const SessionHeader& header, Filler filler) {
+  const std::int64_t now = filler.clock.unix_ms();
+  const std::string id = uuid_v7(now, filler.random);
+  const std::string timestamp = format_timestamp(now);
+  const std::string payload = session_header_payload(header);
+  std::string json;
+  append_entry_json(json, {.id = id,
+                           .parent = std::nullopt,
+                           .type = "session_header",
+                           .timestamp = timestamp,
+                           .run_id = {},
+                           .payload = payload,
+                           .meta = {}});
+  return json;
+}
+
+Result<std::string> new_session_id(const std::string& wanted, Filler filler) {
+  if (wanted.empty()) return uuid_v7(filler.clock.unix_ms(), filler.random);
+  return checked_id(wanted);
+}
+
+// Redactions belong to the log that holds their entry, so that they hold in
+// every fork of it. Names that log when the batch is made of such redactions.
+Result<std::string> owning_session(Backend& backend, const std::string& session_id,
+                                   const Batch& batch, const AppendOptions& options) {
+  bool redacts = false;
+  for (const Draft& draft : batch.drafts) redacts = redacts || draft.type == EntryType::kRedaction;
+  if (!redacts) return session_id;
+  TRY_ASSIGN(const auto ancestry, backend.ancestry(session_id));
+  if (!ancestry) return session_id;
+  std::optional<std::string> owner;
+  for (const Draft& draft : batch.drafts) {
+    std::string wanted = session_id;
+    if (draft.type == EntryType::kRedaction) {
+      TRY_ASSIGN(const auto found, ancestry->find(draft.target));
+      if (found) wanted = ancestry->session(found->ordinal);
+    }
+    if (owner && *owner != wanted) {
+      return Error(Code::kBadBatch,
+                   "a redaction of an inherited entry goes to the log that holds it, so it cannot "
+                   "share a batch with anything else");
+    }
+    owner = std::move(wanted);
+  }
+  if (*owner != session_id && (options.expected_tail || options.expected_head)) {
+    return Error(Code::kBadBatch,
+                 "a redaction of an inherited entry goes to another log, so it cannot expect a "
+                 "tail or head of this one");
+  }
+  return *owner;
+}
+
+Result<AppendResult> append_batch(Backend& backend, const std::string& session_id,
+                                  const Batch& batch, const AppendOptions& options) {
+  auto result = [&]() -> Result<AppendResult> {
+    TRY_ASSIGN(const std::string owner, owning_session(backend, session_id, batch, options));
+    return backend.append(owner, batch, options);
+  }();
+  if (result.ok()) return result;
+  return std::move(result).error().with_entry_ids(batch.ids());
+}
+
+// Title and working directory: the last session_info that has one wins over
+// the header.
+Result<void> read_session_info(const Lineage& lineage, SessionSummary& summary) {
+  const FoldState& fold = lineage.own().fold();
+  bool has_title = false;
+  bool has_cwd = false;
+  Ordinal fact = fold.last_fact[static_cast<std::size_t>(EntryType::kSessionInfo)];
+  while (fact != kNone && !(has_title && has_cwd)) {
+    TRY_ASSIGN(const StoredEntry stored, lineage.entry(fact));
+    const Envelope envelope = read_envelope(stored.text);
+    const auto take = [&](std::string_view key, bool& has, std::string& into) {
+      const auto member = json::find_member(envelope.payload, key);
+      if (has || !member || member->kind != json::Kind::kString) return;
+      has = true;
+      into = json::decode_string(member->value);
+    };
+    take("title", has_title, summary.title);
+    take("workingDirectory", has_cwd, summary.cwd);
+    fact = stored.place.depth;
+  }
+  return {};
+}
+
+}  // namespace
+
+SessionStore::SessionStore(std::shared_ptr<Backend> backend) : backend_(std::move(backend)) {}
+
+Result<SessionHandle> SessionStore::create_session(const NewSession& session) {
+  return guarded([&]() -> Result<SessionHandle> {
+    TRY_ASSIGN(std::string id, new_session_id(session.id, backend_->filler()));
+    SessionHeader header;
+    header.version = kSchemaVersion;
+    header.session_id = id;
+    header.cwd = session.cwd;
+    header.title = session.title;
+    header.agent_id = session.agent_id;
+    header.preset_id = session.preset_id;
+    header.project_id = session.project_id;
+    const std::string entry = header_entry(header, backend_->filler());
+    TRY(backend_->create(id, {&entry, 1}));
+    return SessionHandle{.session_id = std::move(id), .schema_version = kSchemaVersion};
+  });
+}
+
+Result<EntryReader> SessionStore::read_session(std::string_view session_id, EntryRange range) {
+  return guarded([&]() -> Result<EntryReader> {
+    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(auto lineage, backend_->lineage(id));
+    return EntryReader(std::move(lineage), range);
+  });
+}
+
+Result<std::vector<Entry>> SessionStore::load_session_entries(std::string_view session_id,
+                                                              EntryRange range) {
+  return guarded([&]() -> Result<std::vector<Entry>> {
+    TRY_ASSIGN(EntryReader reader, read_session(session_id, range));
+    std::vector<Entry> entries;
+    for (;;) {
+      TRY_ASSIGN(const auto entry, reader.next());
+      if (!entry) return entries;
+      entries.emplace_back(*entry);
+    }
+  });
+}
+
+Result<AppendResult> SessionStore::append_session_entries(std::string_view session_id,
+                                                          std::span<const NewEntry> entries,
+                                                          const AppendOptions& options) {
+  return guarded([&]() -> Result<AppendResult> {
+    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const Batch batch, admit_entries(entries, backend_->filler()));
+    return append_batch(*backend_, id, batch, options);
+  });
+}
+
+Result<AppendResult> SessionStore::append_session_lines(std::string_view session_id,
+                                                        std::span<const std::string_view> lines,
+                                                        const AppendOptions& options) {
+  return guarded([&]() -> Result<AppendResult> {
+    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const Batch batch, admit_lines(lines, backend_->filler()));
+    return append_batch(*backend_, id, batch, options);
+  });
+}
+
+Result<SessionHandle> SessionStore::branch_from_entry(std::string_view session_id,
+                                                      std::string_view from_entry,
+                                                      const ForkOptions& options) {
+  return guarded([&]() -> Result<SessionHandle> {
+    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const auto lineage, backend_->lineage(id));
+    TRY_ASSIGN(const auto from, lineage->find(from_entry));
+    if (!from) {
+      return Error(Code::kNotFound, "there is no entry " + std::string(from_entry) + " in " + id);
+    }
+    if (!from->is_node) {
+      return Error(Code::kInvalidArgument, "a fact cannot be forked from; name a node of the tree");
+    }
+    TRY_ASSIGN(std::string new_id, new_session_id(options.new_id, backend_->filler()));
+    SessionHeader header;
+    header.version = kSchemaVersion;
+    header.session_id = new_id;
+    TRY_ASSIGN(const SessionHeader parent, backend_->header(id));
+    header.cwd = parent.cwd;
+    header.agent_id = parent.agent_id;
+    header.preset_id = parent.preset_id;
+    header.project_id = parent.project_id;
+    const bool inherited = from->ordinal < lineage->base();
+    const std::string owner = inherited ? lineage->ancestry()->session(from->ordinal) : id;
+    (options.detach ? header.detached_session : header.parent_session) = owner;
+    (options.detach ? header.detached_entry : header.parent_entry) = std::string(from_entry);
+    std::vector<std::string> entries{header_entry(header, backend_->filler())};
+    if (options.detach) {
+      TRY_ASSIGN(const SessionTree tree, SessionTree::of(lineage));
+      EntryText text;
+      for (const Ordinal node : tree.path(from->ordinal)) {
+        TRY(read_entry(*lineage, node, text));
+        entries.push_back(text.json);
+      }
+    }
+    TRY(backend_->create(new_id, entries));
+    return SessionHandle{.session_id = std::move(new_id), .schema_version = kSchemaVersion};
+  });
+}
+
+Result<MigrationResult> SessionStore::migrate_session(std::string_view session_id) {
+  return guarded([&]() -> Result<MigrationResult> {
+    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    return backend_->migrate(id);
+  });
+}
+
+Result<SessionTree> SessionStore::session_tree(std::string_view session_id) {
+  return guarded([&]() -> Result<SessionTree> {
+    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(auto lineage, backend_->lineage(id));
+    return SessionTree::of(std::move(lineage));
+  });
+}
+
+Result<SessionSummary> SessionStore::describe_session(std::string_view session_id) {
+  return guarded([&]() -> Result<SessionSummary> {
+    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const SessionHeader header, backend_->header(id));
+    TRY_ASSIGN(const LogFacts facts, backend_->facts(id));
+    TRY_ASSIGN(const auto lineage, backend_->lineage(id));
+    SessionSummary summary;
+    summary.session_id = id;
+    summary.title = header.title;
+    summary.cwd = header.cwd;
+    summary.parent_session = header.parent_session;
+    summary.schema_version = header.version;
+    summary.modified_ms = facts.modified_ms;
+    summary.log_bytes = facts.bytes;
+    summary.entries = lineage->own().fold().count;
+    summary.damaged = lineage->own().damaged();
+    if (lineage->head() != kNone) {
+      TRY_ASSIGN(summary.head, lineage->id(lineage->head()));
+    }
+    if (summary.entries > 0) {
+      TRY_ASSIGN(summary.tail, lineage->id(lineage->size() - 1));
+      TRY_ASSIGN(const StoredEntry first, lineage->own().entry(0));
+      if (first.place.type == EntryType::kSessionHeader) {
+        summary.created = read_envelope(first.text).timestamp.view();
+      }
+    }
+    TRY(read_session_info(*lineage, summary));
+    return summary;
+  });
+}
+
+Result<std::vector<std::string>> SessionStore::list_sessions() {
+  return guarded([&] { return backend_->list(); });
+}
+
+Result<VerifyReport> SessionStore::verify_session(std::string_view session_id) {
+  return guarded([&]() -> Result<VerifyReport> {
+    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    return backend_->verify(id);
+  });
+}
+
+Result<RepairReport> SessionStore::repair_session(std::string_view session_id) {
+  return guarded([&]() -> Result<RepairReport> {
+    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    return backend_->repair(id);
+  });
+}
+
+Result<std::vector<DumpLine>> SessionStore::dump_session(std::string_view session_id) {
+  return guarded([&]() -> Result<std::vector<DumpLine>> {
+    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    return backend_->dump(id);
+  });
+}
+
+}  // namespace quipu

@@ -1,0 +1,63 @@
+#include "quipu/store.h"
+
+#include "backend/backend.h"
+#include "backend/file/file_backend.h"
+#include "backend/memory/memory_backend.h"
+#include "base/try.h"
+#include "fs/posix_fs.h"
+
+namespace quipu {
+namespace {
+
+constexpr std::string_view kFileScheme = "file:";
+constexpr std::string_view kMemoryScheme = "memory:";
+
+// A scheme has at least two characters, so that nothing on any system takes a
+// drive letter for one.
+bool has_scheme(std::string_view url) {
+  const auto colon = url.find(':');
+  return colon != std::string_view::npos && colon > 1 && url.find_first_of("/.") > colon;
+}
+
+Result<std::shared_ptr<Backend>> open_file_store(std::string path, const StoreOptions& options,
+                                                 Clock& clock, Random& random) {
+  if (path.empty()) return Error(Code::kInvalidArgument, "the URL names no directory");
+  if (options.create) TRY(fs::PosixFs::make_root(path));
+  auto fs = fs::PosixFs::open(path);
+  if (!fs.ok() && fs.error().code() == Code::kNotFound) {
+    return Error(Code::kNotFound, "there is no store at " + path)
+        .with_hint("make one with `quipu init`, or name another with --store");
+  }
+  if (!fs.ok()) return std::move(fs).error();
+  auto backend =
+      file::FileBackend::open(std::move(fs).value(), clock, random,
+                              {.create = options.create, .lock_wait = options.lock_wait});
+  if (!backend.ok()) return std::move(backend).error().in(path);
+  return backend;
+}
+
+}  // namespace
+
+Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
+  Clock& clock = options.clock != nullptr ? *options.clock : Clock::system();
+  Random& random = options.random != nullptr ? *options.random : Random::system();
+  if (url == kMemoryScheme) return Store(memory::make_backend(clock, random));
+  if (url.starts_with(kFileScheme)) {
+    url.remove_prefix(kFileScheme.size());
+    if (url.starts_with("//")) url.remove_prefix(2);
+  } else if (has_scheme(url)) {
+    return Error(Code::kUnsupported, "no backend for " + std::string(url))
+        .with_hint("use file:DIR, a directory, or memory:");
+  }
+  TRY_ASSIGN(auto backend, open_file_store(std::string(url), options, clock, random));
+  return Store(std::move(backend));
+}
+
+Store::Store(std::shared_ptr<Backend> backend)
+    : backend_(backend), sessions_(std::make_unique<SessionStore>(std::move(backend))) {}
+
+const std::string& Store::id() const { return backend_->store_id(); }
+
+Result<void> Store::close() { return backend_->close(); }
+
+}  // namespace quipu

@@ -1,0 +1,46 @@
+// Random histories: a seed becomes a list of operations, an operation becomes a
+// call that makes sense (or carefully does not) in the state it is made in.
+//
+// An operation is a number, not a call with names: whatever is taken out of the
+// list, the rest still means something. That is what makes shrinking simple.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/history_store.h"
+#include "support/model_store.h"
+
+namespace quipu::test {
+
+struct RandomOp {
+  std::uint64_t seed = 0;
+};
+
+std::vector<RandomOp> random_ops(std::uint64_t seed, std::size_t count);
+
+/// Plays the operations on the stores (taking turns, so that each finds what
+/// the others did) and on a model, and compares every answer and every view.
+/// The answer is empty or says what differed, with the calls made until then in
+/// the language of the worked histories.
+std::string play(const std::vector<RandomOp>& ops, const std::vector<StoreTarget*>& stores);
+
+/// Makes stores for one history.
+class RandomStores {
+ public:
+  /// In memory: one handle; on files: two handles of the same store.
+  explicit RandomStores(bool on_files);
+  const std::vector<StoreTarget*>& handles() const { return handles_; }
+
+ private:
+  ScratchDir scratch_;
+  std::vector<std::unique_ptr<StoreTarget>> owned_;
+  std::vector<StoreTarget*> handles_;
+};
+
+/// Leaves out operations as long as the failure stays.
+std::vector<RandomOp> shrink(std::vector<RandomOp> ops, bool on_files);
+
+}  // namespace quipu::test

@@ -1,0 +1,102 @@
+// What the commands say about damaged and old files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/json_in.h"
+#include "program.h"
+
+namespace quipu::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string first_problem(const std::string& json) {
+  const auto sessions = JsonView(json).member("sessions").elements();
+  for (const JsonView& session : sessions) {
+    const auto problems = session.member("problems").elements();
+    if (!problems.empty()) return problems[0].member("kind").string();
+  }
+  return "";
+}
+
+TEST_F(CliTest, TornTailIsReportedAndTheNextAppendMendsIt) {
+  make_conversation();
+  const std::string sound = read_whole(log_of("s"));
+  const std::string entries = quipu({"cat", "s"}).out;
+  const std::string torn = R"({"id":"half","type":"mess)";
+  write_whole(log_of("s"), sound + torn);
+
+  const Outcome verified = quipu({"verify", "--json"});
+  EXPECT_EQ(verified.code, 5);
+  EXPECT_EQ(JsonView(verified.out).member("ok").raw(), "false");
+  EXPECT_EQ(first_problem(verified.out), "torn_tail");
+  EXPECT_THAT(quipu({"verify", "s"}).out,
+              HasSubstr("torn_tail at byte " + std::to_string(sound.size())));
+  EXPECT_EQ(quipu({"cat", "s"}).out, entries) << "readers see what was committed";
+  EXPECT_EQ(read_whole(log_of("s")), sound + torn) << "and write nothing";
+
+  EXPECT_EQ(quipu({"append", "s"}, message("u9", "user", "Go on.")).code, 0);
+  EXPECT_EQ(quipu({"verify"}).code, 0);
+  std::size_t kept = 0;
+  for (const auto& file : std::filesystem::directory_iterator(path("store/quarantine"))) {
+    if (read_whole(file.path()).find(torn) != std::string::npos) ++kept;
+  }
+  EXPECT_EQ(kept, 1u) << "nothing vanishes";
+}
+
+TEST_F(CliTest, RepairMendsATornTail) {
+  make_conversation();
+  const std::string sound = read_whole(log_of("s"));
+  write_whole(log_of("s"), sound + "{\"id\":\"half");
+  const Outcome repaired = quipu({"repair", "--json"});
+  EXPECT_EQ(repaired.code, 0) << repaired.err;
+  const JsonView session = JsonView(repaired.out).member("sessions").elements()[0];
+  EXPECT_FALSE(session.member("actions").elements().empty());
+  EXPECT_EQ(session.member("quarantined").elements().size(), 1u);
+  EXPECT_EQ(read_whole(log_of("s")), sound);
+  EXPECT_EQ(quipu({"verify"}).code, 0);
+  EXPECT_THAT(quipu({"repair"}).out, HasSubstr("sound"));
+}
+
+TEST_F(CliTest, DamagedLineIsNeverPassedOverInSilence) {
+  make_conversation();
+  std::string log = read_whole(log_of("s"));
+  log[log.find("When?")] = 'w';
+  write_whole(log_of("s"), log);
+  std::filesystem::remove(path("store/sessions/s.idx"));
+
+  for (const auto& args : std::vector<std::vector<std::string>>{
+           {"cat", "s"}, {"show", "s"}, {"list"}, {"tree", "s"}, {"cat", "--sealed", "s"}}) {
+    const Outcome outcome = quipu(args);
+    EXPECT_THAT(outcome.err, HasSubstr("damaged")) << args[0];
+    EXPECT_THAT(outcome.out, Not(HasSubstr("when?"))) << args[0];
+  }
+  EXPECT_EQ(quipu({"verify"}).code, 5);
+  EXPECT_THAT(quipu({"dump", "s"}).out, HasSubstr("when?"));
+}
+
+TEST_F(CliTest, MigrateKeepsTheOldFile) {
+  ASSERT_EQ(quipu({"init"}).code, 0);
+  std::filesystem::create_directories(path("store/sessions"));
+  const std::string old = R"({"type":"user","content":"hello"})"
+                          "\n"
+                          R"({"type":"assistant","content":"world"})"
+                          "\n";
+  write_whole(log_of("old"), old);
+  EXPECT_THAT(quipu({"show", "old"}).out, HasSubstr("hello"));
+  const Outcome migrated = quipu({"migrate", "old", "--json"});
+  ASSERT_EQ(migrated.code, 0) << migrated.err << migrated.out;
+  const JsonView session = JsonView(migrated.out).member("sessions").elements()[0];
+  EXPECT_EQ(session.member("fromVersion").raw(), "0");
+  EXPECT_EQ(session.member("toVersion").raw(), "1");
+  EXPECT_EQ(read_whole(store() + "/" + session.member("keptAs").string()), old);
+  EXPECT_THAT(quipu({"migrate"}).out, HasSubstr("current"));
+  EXPECT_EQ(quipu({"verify"}).code, 0);
+  EXPECT_THAT(quipu({"show", "old"}).out, HasSubstr("world"));
+}
+
+}  // namespace
+}  // namespace quipu::cli

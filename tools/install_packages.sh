@@ -1,0 +1,41 @@
+#!/bin/sh
+# Installs what is missing (Debian, Ubuntu): nothing is asked and nothing is printed when all is
+# there.
+#   install_packages.sh build | test | all
+set -eu
+
+build="g++ make cmake ninja-build ccache libcli11-dev libfmt-dev"
+test="$build libgtest-dev librapidcheck-dev libbenchmark-dev libsimdjson-dev libsqlite3-dev python3"
+all="$test clang libclang-rt-dev clang-format pkg-config git"
+
+case "${1:-all}" in
+  build) wanted=$build ;;
+  test) wanted=$test ;;
+  all) wanted=$all ;;
+  *) echo "usage: $0 build|test|all" >&2; exit 2 ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "not a Debian system: taking it that these are installed: $wanted" >&2
+  exit 0
+fi
+
+missing=
+for package in $wanted; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || status=
+  [ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+  as_root=
+elif command -v sudo >/dev/null; then
+  as_root=sudo
+else
+  echo "missing packages; install them as root, then try again:" >&2
+  echo "  apt-get install$missing" >&2
+  exit 1
+fi
+echo "installing:$missing" >&2
+$as_root apt-get update -qq
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
