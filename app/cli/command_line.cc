@@ -109,12 +109,12 @@ Declare& Declare::optional_session(std::string& value) {
 }
 
 Declare& Declare::positional(const char* name, std::string& value, const char* help) {
-  command_.add_option(name, value, help)->required();
+  command_.add_option(name, value, help)->required()->type_name("");
   return *this;
 }
 
 Declare& Declare::optional_positional(const char* name, std::string& value, const char* help) {
-  command_.add_option(name, value, help);
+  command_.add_option(name, value, help)->type_name("");
   return *this;
 }
 
@@ -131,7 +131,9 @@ Declare& Declare::option(const char* name, const char* type, std::optional<std::
 
 Declare& Declare::number(const char* name, std::size_t& value, std::size_t least, std::size_t most,
                          const char* help) {
-  command_.add_option(name, value, help)->check(CLI::Range(least, most))->type_name("N");
+  command_.add_option(name, value, help)
+      ->check(CLI::Range(least, most).description(""))
+      ->type_name("N");
   return *this;
 }
 
@@ -182,6 +184,8 @@ void CommandLine::add_command(const char* name, const char* summary,
   CLI::App* command = app_->add_subcommand(name, summary);
   Declare declaration(*command);
   declare(declaration);
+  const std::string own = command->get_footer();
+  command->footer(own + (own.empty() ? "" : "\n") + "Also: --store, --json, --color, --no-pager.");
   command->callback([this, run = std::move(run)] { context_.run = run; });
 }
 
@@ -195,7 +199,7 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const auto parsed = app_->get_subcommands();
-    context_.out.text(parsed.empty() ? app_->help() : parsed.front()->help());
+    context_.out.text(parsed.empty() ? app_->help() : parsed.front()->help("quipu"));
     return context_.finish(kExitOk);
   } catch (const CLI::CallForVersion& version) {
     context_.out.line(version.what());

@@ -11,6 +11,7 @@
 // wait for a writer.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -213,8 +214,12 @@ class SessionStore {
   Result<RepairReport> repair_session(std::string_view session_id);
   Result<std::vector<DumpLine>> dump_session(std::string_view session_id);
 
+  /// Store::close.
+  Result<void> close();
+
  private:
   std::shared_ptr<Backend> backend_;
+  std::atomic<bool> closed_ = false;
 };
 
 /// One place that holds everything. Opened by URL: `file:DIR` (or a plain

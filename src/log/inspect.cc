@@ -1,31 +1,40 @@
 #include "log/inspect.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/try.h"
 #include "log/seal.h"
-#include "log/snapshot.h"
 
 namespace quipu::log {
 namespace {
 
-// A log read in whole. Torn bytes may be cut off by a writer at any moment, so
-// this is a copy where LogSnapshot would map.
+// A whole log, read without its lock: what is settled is mapped, the rest, which
+// a writer may cut off at any moment, is copied.
 struct WholeLog {
-  std::unique_ptr<fs::File> file;
   fs::Stat stat;
-  std::string bytes;
+  fs::Mapping mapping;
+  std::string_view settled;
+  std::string rest;
   std::string chain_id;
+
+  std::string_view line(const IndexEntry& entry) const {
+    return settled.substr(entry.offset, entry.bytes);
+  }
 };
 
 Result<WholeLog> read_log(fs::Fs& fs, const LogPaths& paths) {
   WholeLog log;
-  TRY_ASSIGN(log.file, fs.open(paths.log, fs::OpenMode::kRead));
-  TRY_ASSIGN(log.stat, log.file->stat());
-  TRY_ASSIGN(log.bytes, fs::read_exactly(*log.file, 0, static_cast<std::size_t>(log.stat.size)));
-  const std::string_view first(log.bytes);
-  log.chain_id = chain_session_id(first.substr(0, first.find('\n')), paths.session_id);
+  TRY_ASSIGN(const auto file, fs.open(paths.log, fs::OpenMode::kRead));
+  TRY_ASSIGN(log.stat, file->stat());
+  TRY_ASSIGN(const std::string first, first_line(*file, log.stat.size));
+  log.chain_id = chain_session_id(first, paths.session_id);
+  TRY_ASSIGN(const std::uint64_t size, settled_length(*file, 0, log.stat.size));
+  TRY_ASSIGN(log.mapping, file->map(0, std::max<std::uint64_t>(size, 1), fs::MapMode::kRead));
+  log.settled = {reinterpret_cast<const char*>(log.mapping.data()), size};
+  TRY_ASSIGN(log.rest,
+             fs::read_exactly(*file, size, static_cast<std::size_t>(log.stat.size - size)));
   return log;
 }
 
@@ -39,8 +48,7 @@ class Verifier : public LineSink {
   Verifier(const WholeLog& log, const Inherited* inherited, SipKey key)
       : index_(Index::in_memory(key)),
         builder_(*index_, state_, inherited, [&log](const IndexEntry& entry) {
-          return Result<std::string_view>(
-              std::string_view(log.bytes).substr(entry.offset, entry.bytes));
+          return Result<std::string_view>(log.line(entry));
         }) {
     state_.fold = fold_start(inherited ? inherited->count() : 0);
     state_.chain = chain_seed(log.chain_id);
@@ -106,7 +114,7 @@ Result<std::optional<std::string>> compare_index(const Index& stored, Verifier& 
     return std::optional<std::string>("it has more than the log");
   }
   const LineText text = [&log](const IndexEntry& entry) -> Result<std::string_view> {
-    return std::string_view(log.bytes).substr(entry.offset, entry.bytes);
+    return log.line(entry);
   };
   for (Ordinal own = 0; own < state.fold.count; ++own) {
     TRY_ASSIGN(const IndexEntry expected, verifier.index().entry(own));
@@ -147,17 +155,17 @@ void verify_index(fs::Fs& fs, const LogPaths& paths, const WholeLog& log, Verifi
 Result<VerifyReport> verify_log(fs::Fs& fs, const LogPaths& paths, const Inherited* inherited) {
   TRY_ASSIGN(const WholeLog log, read_log(fs, paths));
   Verifier verifier(log, inherited, {.k0 = 1, .k1 = 2});
-  const Recovered recovered = recover(log.bytes, 0, verifier.state().chain, verifier);
+  const Recovered recovered = recover(log.settled, 0, verifier.state().chain, verifier);
   if (verifier.failure()) return *verifier.failure();
   verifier.state().committed = recovered.committed;
   VerifyReport& report = verifier.report();
   report.session_id = paths.session_id;
-  report.log_bytes = log.bytes.size();
+  report.log_bytes = log.stat.size;
   report.entries = verifier.state().fold.count;
-  if (recovered.torn_bytes > 0) {
+  if (recovered.committed < log.stat.size) {
     report.problems.push_back({.kind = "torn_tail",
                                .offset = recovered.committed,
-                               .bytes = recovered.torn_bytes,
+                               .bytes = log.stat.size - recovered.committed,
                                .detail = "a batch that was never completed; the next append or "
                                          "repair moves it to quarantine"});
   }
@@ -165,47 +173,62 @@ Result<VerifyReport> verify_log(fs::Fs& fs, const LogPaths& paths, const Inherit
   return std::move(report);
 }
 
+namespace {
+
+// What recovery says of each line, by its offset; a line that is not here is
+// blank, or torn.
+class LineStates : public LineSink {
+ public:
+  void accept(const Line& line) override {
+    states_[line.offset] = line.sealed ? "sealed" : "adopted";
+    ids_.emplace(read_envelope_prefix(line.text).id.view());
+  }
+  void damaged(const Damage& damage) override {
+    states_[damage.offset] = damage.kind == DamageKind::kDamagedLine ? "damaged" : "incomplete";
+  }
+  bool knows(std::string_view line) override {
+    return ids_.contains(read_envelope_prefix(line).id.view());
+  }
+  std::string_view at(std::uint64_t offset, std::uint64_t committed) const {
+    if (const auto found = states_.find(offset); found != states_.end()) return found->second;
+    return offset >= committed ? "torn" : "blank";
+  }
+
+ private:
+  std::map<std::uint64_t, std::string_view> states_;
+  std::set<std::string, std::less<>> ids_;
+};
+
+void dump_part(std::string_view part, std::uint64_t offset, const LineStates& states,
+               std::uint64_t committed, std::vector<DumpLine>& lines) {
+  while (!part.empty()) {
+    const auto feed = part.find('\n');
+    const std::string_view text = part.substr(0, feed);
+    DumpLine line;
+    line.offset = offset;
+    line.bytes = feed == std::string_view::npos ? text.size() : text.size() + 1;
+    line.state = states.at(offset, committed);
+    line.text = text;
+    if (find_seal(text)) {
+      const std::string_view digits = text.substr(text.size() - kSealBytes + kSealStart.size());
+      line.remaining = digits.substr(0, kRemainingDigits);
+      line.crc = digits.substr(kRemainingDigits + 1, kCrcDigits);
+    }
+    part.remove_prefix(line.bytes);
+    offset += line.bytes;
+    lines.push_back(std::move(line));
+  }
+}
+
+}  // namespace
+
 Result<std::vector<DumpLine>> dump_log(fs::Fs& fs, const LogPaths& paths) {
   TRY_ASSIGN(const WholeLog log, read_log(fs, paths));
-  // States by offset; a line that is in none of the two lists is blank or torn.
-  class States : public LineSink {
-   public:
-    void accept(const Line& line) override {
-      states[line.offset] = line.sealed ? "sealed" : "adopted";
-      seen.emplace(read_envelope_prefix(line.text).id.view());
-    }
-    void damaged(const Damage& damage) override {
-      states[damage.offset] = damage.kind == DamageKind::kDamagedLine ? "damaged" : "incomplete";
-    }
-    bool knows(std::string_view line) override {
-      return seen.contains(read_envelope_prefix(line).id.view());
-    }
-    std::map<std::uint64_t, std::string_view> states;
-    std::set<std::string, std::less<>> seen;
-  } states;
-  const Recovered recovered = recover(log.bytes, 0, chain_seed(log.chain_id), states);
+  LineStates states;
+  const Recovered recovered = recover(log.settled, 0, chain_seed(log.chain_id), states);
   std::vector<DumpLine> lines;
-  for (std::uint64_t at = 0; at < log.bytes.size();) {
-    const auto feed = log.bytes.find('\n', at);
-    const std::uint64_t end = feed == std::string::npos ? log.bytes.size() : feed + 1;
-    const std::string_view text =
-        std::string_view(log.bytes).substr(at, (feed == std::string::npos ? end : feed) - at);
-    DumpLine line;
-    line.offset = at;
-    line.bytes = end - at;
-    line.text = text;
-    const auto state = states.states.find(at);
-    line.state = state != states.states.end() ? std::string(state->second)
-                 : at >= recovered.committed  ? "torn"
-                                              : "blank";
-    if (find_seal(text)) {
-      line.remaining =
-          text.substr(text.size() - kCrcDigits - 3 - kRemainingDigits, kRemainingDigits);
-      line.crc = text.substr(text.size() - kCrcDigits - 2, kCrcDigits);
-    }
-    lines.push_back(std::move(line));
-    at = end;
-  }
+  dump_part(log.settled, 0, states, recovered.committed, lines);
+  dump_part(log.rest, log.settled.size(), states, recovered.committed, lines);
   return lines;
 }
 

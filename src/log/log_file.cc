@@ -4,10 +4,13 @@
 
 #include "base/crc32c.h"
 #include "base/try.h"
+#include "log/recover.h"
+#include "quipu/limits.h"
 
 namespace quipu::log {
 namespace {
 
+constexpr std::uint64_t kWindowBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kMapBytesMin = std::uint64_t{64} << 10;
 
 }  // namespace
@@ -20,6 +23,28 @@ Result<std::string_view> LogBytes::at(std::uint64_t offset, std::size_t size) {
     TRY_ASSIGN(mapping_, file_.map(0, mapped, fs::MapMode::kRead));
   }
   return std::string_view(reinterpret_cast<const char*>(mapping_.data()) + offset, size);
+}
+
+Result<std::string> first_line(fs::File& log, std::uint64_t size) {
+  for (std::uint64_t window = 4096;; window *= 8) {
+    const std::uint64_t read = std::min(window, size);
+    TRY_ASSIGN(std::string head, fs::read_exactly(log, 0, static_cast<std::size_t>(read)));
+    const auto feed = head.find('\n');
+    if (feed != std::string::npos) head.resize(feed);
+    if (feed != std::string::npos || read == size || read > kLineBytesMax) return head;
+  }
+}
+
+Result<std::uint64_t> settled_length(fs::File& log, std::uint64_t from, std::uint64_t size) {
+  const std::uint64_t region = size - from;
+  for (std::uint64_t window = kWindowBytes;; window *= 4) {
+    const std::uint64_t read = std::min(window, region);
+    TRY_ASSIGN(const std::string tail,
+               fs::read_exactly(log, size - read, static_cast<std::size_t>(read)));
+    const std::size_t end = settled_end(tail);
+    if (end > 0) return size - read + end;
+    if (read == region) return from;
+  }
 }
 
 Result<std::uint32_t> tail_crc(fs::File& log, std::uint64_t committed) {

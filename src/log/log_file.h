@@ -37,6 +37,14 @@ class LogBytes {
   fs::Mapping mapping_;
 };
 
+/// The first line of a log, sealed or not, without its line feed.
+Result<std::string> first_line(fs::File& log, std::uint64_t size);
+
+/// How much of a log can be mapped without the lock, given that everything up to
+/// `from` can: bytes above it may be a batch in the making, which its writer may
+/// yet cut off; for readers they are not there.
+Result<std::uint64_t> settled_length(fs::File& log, std::uint64_t from, std::uint64_t size);
+
 inline constexpr std::size_t kTailCrcBytes = 64;
 
 /// CRC of the last bytes below `committed`: ties an index to the log it was

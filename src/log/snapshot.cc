@@ -3,24 +3,8 @@
 #include <algorithm>
 
 #include "base/try.h"
-#include "quipu/limits.h"
 
 namespace quipu::log {
-namespace {
-
-constexpr std::uint64_t kWindowBytes = std::uint64_t{64} << 10;
-
-}  // namespace
-
-Result<std::string> LogSnapshot::first_line(fs::File& file, std::uint64_t size) {
-  for (std::uint64_t window = 4096;; window *= 8) {
-    const std::uint64_t read = std::min(window, size);
-    TRY_ASSIGN(std::string head, fs::read_exactly(file, 0, static_cast<std::size_t>(read)));
-    const auto feed = head.find('\n');
-    if (feed != std::string::npos) head.resize(feed);
-    if (feed != std::string::npos || read == size || read > kLineBytesMax) return head;
-  }
-}
 
 Result<std::shared_ptr<const LogSnapshot>> LogSnapshot::open(
     fs::Fs& fs, const LogPaths& paths, SipKey key, std::shared_ptr<const Inherited> inherited) {
@@ -40,7 +24,7 @@ Result<void> LogSnapshot::load(fs::Fs& fs, const LogPaths& paths) {
   if (!opened.ok()) state_ = IndexState{};
   std::uint64_t limit = stat_.size;
   if (state_.committed != stat_.size) {
-    TRY_ASSIGN(limit, settled_length(state_.committed));
+    TRY_ASSIGN(limit, settled_length(*file_, state_.committed, stat_.size));
   }
   TRY_ASSIGN(bytes_, file_->map(0, std::max<std::uint64_t>(limit, 1), fs::MapMode::kRead));
   MutexLock lock(mutex_);
@@ -68,20 +52,6 @@ Result<std::shared_ptr<Index>> LogSnapshot::open_index(fs::Fs& fs, const LogPath
   TRY_ASSIGN(const std::uint32_t crc, tail_crc(*file_, state_.committed));
   if (crc != state_.tail_crc) return Error(Code::kCorrupt, "offset index: does not fit the log");
   return index;
-}
-
-// Bytes above this may be a batch in the making, which its writer may yet cut
-// off; they are not there for us, and must not be mapped.
-Result<std::uint64_t> LogSnapshot::settled_length(std::uint64_t from) const {
-  const std::uint64_t region = stat_.size - from;
-  for (std::uint64_t window = kWindowBytes;; window *= 4) {
-    const std::uint64_t size = std::min(window, region);
-    TRY_ASSIGN(const std::string tail,
-               fs::read_exactly(*file_, stat_.size - size, static_cast<std::size_t>(size)));
-    const std::size_t end = settled_end(tail);
-    if (end > 0) return stat_.size - size + end;
-    if (size == region) return from;
-  }
 }
 
 Result<void> LogSnapshot::extend(Index& index, IndexState& state, std::uint64_t limit) const {

@@ -42,14 +42,10 @@ class LogSnapshot {
   /// An own entry by its id.
   Result<std::optional<Ordinal>> find(std::string_view id) const;
 
-  /// The first line, sealed or not; empty in an empty log.
-  static Result<std::string> first_line(fs::File& file, std::uint64_t size);
-
  private:
   LogSnapshot() = default;
   Result<void> load(fs::Fs& fs, const LogPaths& paths);
   Result<std::shared_ptr<Index>> open_index(fs::Fs& fs, const LogPaths& paths);
-  Result<std::uint64_t> settled_length(std::uint64_t from) const;
   Result<void> extend(Index& index, IndexState& state, std::uint64_t limit) const;
   Result<std::shared_ptr<Index>> rebuilt() const;
   std::shared_ptr<Index> index() const;

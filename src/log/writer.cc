@@ -7,7 +7,6 @@
 #include "base/try.h"
 #include "log/quarantine.h"
 #include "log/seal.h"
-#include "log/snapshot.h"
 
 namespace quipu::log {
 namespace {
@@ -28,7 +27,7 @@ Result<void> LogWriter::load() {
   TRY_ASSIGN(const fs::Stat stat, file_->stat());
   identity_ = stat.identity;
   bytes_.emplace(*file_);
-  TRY_ASSIGN(const std::string first, LogSnapshot::first_line(*file_, stat.size));
+  TRY_ASSIGN(const std::string first, first_line(*file_, stat.size));
   chain_id_ = chain_session_id(first, paths_.session_id);
   version_ = header_of(first).version;
   if (!open_index().ok()) return rebuild_index();

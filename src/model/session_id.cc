@@ -19,7 +19,7 @@ bool is_device_name(std::string_view id) {
   for (char& c : stem) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  constexpr std::array<std::string_view, 6> kNames{"con", "prn", "aux", "nul", "conin$", "conout$"};
+  constexpr std::array<std::string_view, 4> kNames{"con", "prn", "aux", "nul"};
   if (std::find(kNames.begin(), kNames.end(), stem) != kNames.end()) return true;
   return stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) &&
          stem[3] >= '0' && stem[3] <= '9';

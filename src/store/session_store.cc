@@ -12,7 +12,8 @@ namespace {
 
 // No exception leaves the library; the only one it can meet is this.
 template <class Work>
-auto guarded(Work&& work) -> decltype(work()) {
+auto guarded(const std::atomic<bool>& closed, Work&& work) -> decltype(work()) {
+  if (closed) return Error(Code::kInvalidArgument, "the store is closed");
   try {
     return work();
   } catch (const std::bad_alloc&) {
@@ -118,7 +119,7 @@ Result<void> read_session_info(const Lineage& lineage, SessionSummary& summary) 
 SessionStore::SessionStore(std::shared_ptr<Backend> backend) : backend_(std::move(backend)) {}
 
 Result<SessionHandle> SessionStore::create_session(const NewSession& session) {
-  return guarded([&]() -> Result<SessionHandle> {
+  return guarded(closed_, [&]() -> Result<SessionHandle> {
     TRY_ASSIGN(std::string id, new_session_id(session.id, backend_->filler()));
     SessionHeader header;
     header.version = kSchemaVersion;
@@ -135,7 +136,7 @@ Result<SessionHandle> SessionStore::create_session(const NewSession& session) {
 }
 
 Result<EntryReader> SessionStore::read_session(std::string_view session_id, EntryRange range) {
-  return guarded([&]() -> Result<EntryReader> {
+  return guarded(closed_, [&]() -> Result<EntryReader> {
     TRY_ASSIGN(const std::string id, checked_id(session_id));
     TRY_ASSIGN(auto lineage, backend_->lineage(id));
     return EntryReader(std::move(lineage), range);
@@ -144,7 +145,7 @@ Result<EntryReader> SessionStore::read_session(std::string_view session_id, Entr
 
 Result<std::vector<Entry>> SessionStore::load_session_entries(std::string_view session_id,
                                                               EntryRange range) {
-  return guarded([&]() -> Result<std::vector<Entry>> {
+  return guarded(closed_, [&]() -> Result<std::vector<Entry>> {
     TRY_ASSIGN(EntryReader reader, read_session(session_id, range));
     std::vector<Entry> entries;
     for (;;) {
@@ -158,7 +159,7 @@ Result<std::vector<Entry>> SessionStore::load_session_entries(std::string_view s
 Result<AppendResult> SessionStore::append_session_entries(std::string_view session_id,
                                                           std::span<const NewEntry> entries,
                                                           const AppendOptions& options) {
-  return guarded([&]() -> Result<AppendResult> {
+  return guarded(closed_, [&]() -> Result<AppendResult> {
     TRY_ASSIGN(const std::string id, checked_id(session_id));
     TRY_ASSIGN(const Batch batch, admit_entries(entries, backend_->filler()));
     return append_batch(*backend_, id, batch, options);
@@ -168,7 +169,7 @@ Result<AppendResult> SessionStore::append_session_entries(std::string_view sessi
 Result<AppendResult> SessionStore::append_session_lines(std::string_view session_id,
                                                         std::span<const std::string_view> lines,
                                                         const AppendOptions& options) {
-  return guarded([&]() -> Result<AppendResult> {
+  return guarded(closed_, [&]() -> Result<AppendResult> {
     TRY_ASSIGN(const std::string id, checked_id(session_id));
     TRY_ASSIGN(const Batch batch, admit_lines(lines, backend_->filler()));
     return append_batch(*backend_, id, batch, options);
@@ -178,7 +179,7 @@ Result<AppendResult> SessionStore::append_session_lines(std::string_view session
 Result<SessionHandle> SessionStore::branch_from_entry(std::string_view session_id,
                                                       std::string_view from_entry,
                                                       const ForkOptions& options) {
-  return guarded([&]() -> Result<SessionHandle> {
+  return guarded(closed_, [&]() -> Result<SessionHandle> {
     TRY_ASSIGN(const std::string id, checked_id(session_id));
     TRY_ASSIGN(const auto lineage, backend_->lineage(id));
     TRY_ASSIGN(const auto from, lineage->find(from_entry));
@@ -216,14 +217,14 @@ Result<SessionHandle> SessionStore::branch_from_entry(std::string_view session_i
 }
 
 Result<MigrationResult> SessionStore::migrate_session(std::string_view session_id) {
-  return guarded([&]() -> Result<MigrationResult> {
+  return guarded(closed_, [&]() -> Result<MigrationResult> {
     TRY_ASSIGN(const std::string id, checked_id(session_id));
     return backend_->migrate(id);
   });
 }
 
 Result<SessionTree> SessionStore::session_tree(std::string_view session_id) {
-  return guarded([&]() -> Result<SessionTree> {
+  return guarded(closed_, [&]() -> Result<SessionTree> {
     TRY_ASSIGN(const std::string id, checked_id(session_id));
     TRY_ASSIGN(auto lineage, backend_->lineage(id));
     return SessionTree::of(std::move(lineage));
@@ -231,7 +232,7 @@ Result<SessionTree> SessionStore::session_tree(std::string_view session_id) {
 }
 
 Result<SessionSummary> SessionStore::describe_session(std::string_view session_id) {
-  return guarded([&]() -> Result<SessionSummary> {
+  return guarded(closed_, [&]() -> Result<SessionSummary> {
     TRY_ASSIGN(const std::string id, checked_id(session_id));
     TRY_ASSIGN(const SessionHeader header, backend_->header(id));
     TRY_ASSIGN(const LogFacts facts, backend_->facts(id));
@@ -262,28 +263,33 @@ Result<SessionSummary> SessionStore::describe_session(std::string_view session_i
 }
 
 Result<std::vector<std::string>> SessionStore::list_sessions() {
-  return guarded([&] { return backend_->list(); });
+  return guarded(closed_, [&] { return backend_->list(); });
 }
 
 Result<VerifyReport> SessionStore::verify_session(std::string_view session_id) {
-  return guarded([&]() -> Result<VerifyReport> {
+  return guarded(closed_, [&]() -> Result<VerifyReport> {
     TRY_ASSIGN(const std::string id, checked_id(session_id));
     return backend_->verify(id);
   });
 }
 
 Result<RepairReport> SessionStore::repair_session(std::string_view session_id) {
-  return guarded([&]() -> Result<RepairReport> {
+  return guarded(closed_, [&]() -> Result<RepairReport> {
     TRY_ASSIGN(const std::string id, checked_id(session_id));
     return backend_->repair(id);
   });
 }
 
 Result<std::vector<DumpLine>> SessionStore::dump_session(std::string_view session_id) {
-  return guarded([&]() -> Result<std::vector<DumpLine>> {
+  return guarded(closed_, [&]() -> Result<std::vector<DumpLine>> {
     TRY_ASSIGN(const std::string id, checked_id(session_id));
     return backend_->dump(id);
   });
+}
+
+Result<void> SessionStore::close() {
+  if (closed_.exchange(true)) return {};
+  return backend_->close();
 }
 
 }  // namespace quipu

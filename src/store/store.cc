@@ -58,6 +58,6 @@ Store::Store(std::shared_ptr<Backend> backend)
 
 const std::string& Store::id() const { return backend_->store_id(); }
 
-Result<void> Store::close() { return backend_->close(); }
+Result<void> Store::close() { return sessions_->close(); }
 
 }  // namespace quipu

@@ -103,7 +103,7 @@ Result<SessionHeader> FileBackend::header(const std::string& session_id) {
   TRY_ASSIGN(const auto file,
              for_session(session_id, fs_->open(paths_of(session_id).log, fs::OpenMode::kRead)));
   TRY_ASSIGN(const fs::Stat stat, file->stat());
-  TRY_ASSIGN(const std::string first, log::LogSnapshot::first_line(*file, stat.size));
+  TRY_ASSIGN(const std::string first, log::first_line(*file, stat.size));
   return log::header_of(first);
 }
 
@@ -123,9 +123,10 @@ Result<std::shared_ptr<const LogView>> FileBackend::view(
       snapshot = found->second;
     }
   }
-  // Logs only grow: the same file with the same size is the same log.
+  // What is settled only grows: the same file with the same size, all of it
+  // settled, is the same log. (A torn tail may be replaced by as many bytes.)
   if (!snapshot || snapshot->stat().identity != stat.identity ||
-      snapshot->stat().size != stat.size) {
+      snapshot->stat().size != stat.size || snapshot->state().committed != stat.size) {
     TRY_ASSIGN(snapshot, for_session(session_id, log::LogSnapshot::open(*fs_, paths, key_,
                                                                         std::move(inherited))));
     MutexLock lock(mutex_);
@@ -136,14 +137,13 @@ Result<std::shared_ptr<const LogView>> FileBackend::view(
 }
 
 std::shared_ptr<FileSession> FileBackend::session(const std::string& session_id) {
-  std::shared_ptr<FileSession> oldest;  // closed outside the lock, if it is the last owner
   MutexLock lock(mutex_);
   if (const auto found = by_id_.find(session_id); found != by_id_.end()) {
     sessions_.splice(sessions_.begin(), sessions_, found->second);
     return found->second->second;
   }
-  if (sessions_.size() >= kOpenSessionsMax) {
-    oldest = std::move(sessions_.back().second);
+  // Only idle ones: two objects for one session would share its lock.
+  if (sessions_.size() >= kOpenSessionsMax && sessions_.back().second.use_count() == 1) {
     by_id_.erase(sessions_.back().first);
     sessions_.pop_back();
   }
@@ -187,7 +187,7 @@ Result<VerifyReport> FileBackend::verify(const std::string& session_id) {
   TRY_ASSIGN(VerifyReport report, for_session(session_id, verify_once(session_id)));
   if (report.problems.empty()) return report;
   // It may have been a batch in the making: look again with writers kept out.
-  TRY(session(session_id)->replacing([&]() -> Result<void> {
+  TRY(session(session_id)->undisturbed([&]() -> Result<void> {
     TRY_ASSIGN(report, verify_once(session_id));
     return {};
   }));

@@ -56,13 +56,15 @@ log::LogPaths paths_of(const std::string& session_id) {
 Result<AppendResult> FileSession::append(const Batch& batch, const AppendOptions& options,
                                          const FindInherited& inherited) {
   Request request{.batch = batch, .options = options, .result = std::nullopt};
+  bool leads = false;
   {
     MutexLock lock(mutex_);
     waiting_.push_back(&request);
-    changed_.wait(mutex_, [&] { return request.result.has_value() || !busy_; });
-    if (!request.result) busy_ = true;
+    changed_.wait(mutex_, [&]() REQUIRES(mutex_) { return request.done || !busy_; });
+    leads = !request.done;
+    if (leads) busy_ = true;
   }
-  if (!request.result) lead(inherited);
+  if (leads) lead(inherited);
   return std::move(*request.result);
 }
 
@@ -74,7 +76,10 @@ void FileSession::lead(const FindInherited& inherited) {
     waiting_.clear();
   }
   run(group, inherited);
-  end_turn();
+  MutexLock lock(mutex_);
+  for (Request* request : group) request->done = true;
+  busy_ = false;
+  changed_.notify_all();
 }
 
 void FileSession::run(const std::vector<Request*>& group, const FindInherited& inherited) {
@@ -189,11 +194,10 @@ Result<void> FileSession::exclusively(const FindInherited& inherited,
   return done;
 }
 
-Result<void> FileSession::replacing(const std::function<Result<void>()>& work) {
+Result<void> FileSession::undisturbed(const std::function<Result<void>()>& work) {
   take_turn();
   auto done = [&]() -> Result<void> {
     TRY_ASSIGN(const auto lock, store_.locks.acquire(paths_.session_id));
-    writer_.reset();
     return work();
   }();
   end_turn();

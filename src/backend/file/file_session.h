@@ -47,8 +47,8 @@ class FileSession {
   /// open, caught up and its torn tail cut off.
   Result<void> exclusively(const FindInherited& inherited,
                            const std::function<Result<void>(log::LogWriter&)>& work);
-  /// The same without opening the log: for replacing it. Forgets the open log.
-  Result<void> replacing(const std::function<Result<void>()>& work);
+  /// Runs `work` with all writers kept out and the log left as it is.
+  Result<void> undisturbed(const std::function<Result<void>()>& work);
 
   Result<void> close();
 
@@ -57,6 +57,7 @@ class FileSession {
     const Batch& batch;
     const AppendOptions& options;
     std::optional<Result<AppendResult>> result;
+    bool done = false;  // guarded by mutex_; the result is the leader's until then
   };
 
   void lead(const FindInherited& inherited);

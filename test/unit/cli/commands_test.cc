@@ -453,11 +453,14 @@ TEST_F(CliTest, OutputThatCannotBeWrittenIsAnError) {
     EXPECT_EQ(run_program({.args = with_store(args), .close_stdout = true}).code, 11) << args[0];
   }
   // With stdout closed, its number must not be given to a file of the store.
-  const Outcome blind = run_program({.args = with_store({"append", "s"}),
-                                     .input = message("e9", "user", "x"),
-                                     .close_stdout = true});
+  write_whole(path("in.jsonl"), message("e9", "user", "x") + message("e10", "user", "y"));
+  const Outcome blind =
+      run_program({.args = with_store({"append", "s", "--batch", "1", path("in.jsonl")}),
+                   .close_stdin = true,
+                   .close_stdout = true});
   EXPECT_EQ(blind.code, 11);
   EXPECT_EQ(quipu({"verify"}).code, 0);
+  EXPECT_EQ(read_whole(path("in.jsonl")).find("sessionId"), std::string::npos);
 }
 
 TEST_F(CliTest, ReaderThatLeavesEndsUsQuietly) {

@@ -39,7 +39,11 @@ void close_once(int& fd) {
 // Between fork and exec: only system calls.
 [[noreturn]] void become(std::vector<char*>& argv, std::vector<char*>& envp, int in, int out,
                          int err) {
-  dup2(in, 0);
+  if (in >= 0) {
+    dup2(in, 0);
+  } else {
+    close(0);
+  }
   if (out >= 0) {
     dup2(out, 1);
   } else {
@@ -127,7 +131,9 @@ Outcome run_program(const Invocation& invocation) {
     out_writer = out.writer;
   }
   const pid_t child = fork();
-  if (child == 0) become(line.argv, line.envp, in.reader, out_writer, err.writer);
+  if (child == 0) {
+    become(line.argv, line.envp, invocation.close_stdin ? -1 : in.reader, out_writer, err.writer);
+  }
   close_once(in.reader);
   close_once(out_writer);
   close_once(err.writer);

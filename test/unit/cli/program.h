@@ -25,6 +25,7 @@ struct Invocation {
   unsigned short columns = 0;
   /// Standard output goes to this file; empty: it is collected.
   std::string out_file = {};
+  bool close_stdin = false;
   bool close_stdout = false;
 };
 

@@ -1,0 +1,87 @@
+// The C++ example of README.md does what it seems to do. It is taken out of
+// README.md and compiled by CMakeLists.txt, so it cannot differ from the text.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "quipu/quipu.hpp"
+
+namespace quipu::test {
+namespace {
+
+class Readme : public ::testing::Test {
+ protected:
+  Readme() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "quipu-readme-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) != nullptr) directory_ = pattern;
+  }
+  ~Readme() override {
+    std::error_code ignored;
+    if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+  }
+
+  struct Run {
+    int status = -1;
+    std::string output;
+  };
+
+  Run run_example() const {
+    const std::string command = "cd '" + directory_ + "' && '" QUIPU_README_EXAMPLE "' 2>&1";
+    Run run;
+    std::FILE* const pipe = ::popen(command.c_str(), "r");
+    if (pipe == nullptr) return run;
+    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
+      run.output += static_cast<char>(c);
+    }
+    run.status = ::pclose(pipe);
+    return run;
+  }
+
+  std::string directory_;
+};
+
+// The fork sees the first message of the turn, then its own header.
+TEST_F(Readme, TheExampleForksAfterTheFirstMessage) {
+  ASSERT_FALSE(directory_.empty());
+  const Run run = run_example();
+  ASSERT_TRUE(WIFEXITED(run.status)) << run.output;
+  EXPECT_EQ(0, WEXITSTATUS(run.status)) << run.output;
+  const std::string message =
+      "message {\"role\":\"user\",\"content\":\"Ruins or markets?\"}\n"
+      "session_header {\"version\":1,";
+  EXPECT_EQ(message, run.output.substr(0, message.size()));
+  EXPECT_EQ(std::string::npos, run.output.find("assistant"));
+}
+
+TEST_F(Readme, TheExampleLeavesTwoSoundSessions) {
+  ASSERT_FALSE(directory_.empty());
+  ASSERT_EQ(0, run_example().status);
+  auto store = Store::open("file:" + directory_ + "/notes");
+  ASSERT_TRUE(store.ok()) << store.error().message();
+  SessionStore& sessions = store->sessions();
+  const auto ids = sessions.list_sessions();
+  ASSERT_TRUE(ids.ok()) << ids.error().message();
+  ASSERT_EQ(2U, ids->size());
+  std::size_t forks = 0;
+  for (const std::string& id : *ids) {
+    const auto report = sessions.verify_session(id);
+    ASSERT_TRUE(report.ok()) << report.error().message();
+    EXPECT_TRUE(report->problems.empty());
+    const auto summary = sessions.describe_session(id);
+    ASSERT_TRUE(summary.ok()) << summary.error().message();
+    forks += summary->parent_session.empty() ? 0 : 1;
+    if (summary->parent_session.empty()) {
+      EXPECT_EQ("A trip to Cusco", summary->title);
+      EXPECT_EQ(3U, summary->entries);
+    }
+  }
+  EXPECT_EQ(1U, forks);
+}
+
+}  // namespace
+}  // namespace quipu::test
