@@ -38,6 +38,8 @@ class LogView {
   /// Damaged lines that are passed over.
   virtual std::uint32_t damaged() const = 0;
   virtual Result<StoredEntry> entry(Ordinal own) const = 0;
+  /// The places of all entries at once: what a tree is made from.
+  virtual Result<std::vector<Placement>> places() const = 0;
   virtual Result<std::string> id(Ordinal own) const = 0;
   virtual Result<std::optional<Ordinal>> find(std::string_view id) const = 0;
 };

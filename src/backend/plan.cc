@@ -64,6 +64,7 @@ Error unknown(const Draft& draft, std::string_view role, const std::string& id,
 class References {
  public:
   References(AppendTarget& target, const Batch& batch) : target_(target) {
+    if (batch.drafts.size() == 1) return;  // it has nothing but itself to point at
     in_batch_.reserve(batch.drafts.size());
     for (const Draft& draft : batch.drafts) in_batch_.emplace(draft.id, draft.is_node());
   }

@@ -25,36 +25,39 @@ struct Level {
   std::size_t bytes = 0;
   std::size_t slots_at = 0;  // within the level
   std::size_t records_at = 0;
-  std::uint32_t slots() const { return records * 2; }
+  constexpr std::uint32_t slots() const { return records * 2; }
 };
 
-Level level_geometry(std::size_t level) {
-  if (level == 0) {
-    return {.first = 0,
-            .records = kFirstLevelRecords,
-            .offset = 0,
-            .bytes = kPage,
-            .slots_at = kHeaderBytes,
-            .records_at = kHeaderBytes + std::size_t{kFirstLevelRecords} * 2 * 8};
+constexpr std::size_t kLevelsMax = 12;
+
+constexpr std::array<Level, kLevelsMax + 1> make_geometry() {
+  std::array<Level, kLevelsMax + 1> levels{};
+  levels[0] = {.first = 0,
+               .records = kFirstLevelRecords,
+               .offset = 0,
+               .bytes = kPage,
+               .slots_at = kHeaderBytes,
+               .records_at = kHeaderBytes + std::size_t{kFirstLevelRecords} * 2 * 8};
+  Ordinal records = 256;
+  for (std::size_t i = 1; i < levels.size(); ++i, records *= 4) {
+    levels[i] = {.first = levels[i - 1].first + levels[i - 1].records,
+                 .records = records,
+                 .offset = levels[i - 1].offset + levels[i - 1].bytes,
+                 .bytes = std::size_t{records} * 48,
+                 .slots_at = 0,
+                 .records_at = std::size_t{records} * 16};
   }
-  Level geometry{.first = kFirstLevelRecords, .records = 256, .offset = kPage};
-  for (std::size_t i = 1; i < level; ++i) {
-    geometry.first += geometry.records;
-    geometry.offset += std::uint64_t{geometry.records} * 48;
-    geometry.records *= 4;
-  }
-  geometry.bytes = std::size_t{geometry.records} * 48;
-  geometry.records_at = std::size_t{geometry.records} * 16;
-  return geometry;
+  return levels;
 }
+
+// One more than there can be: its first ordinal is the limit.
+constexpr std::array<Level, kLevelsMax + 1> kGeometry = make_geometry();
+
+const Level& level_geometry(std::size_t level) { return kGeometry[level]; }
 
 std::size_t level_of(Ordinal own) {
   std::size_t level = 0;
-  std::uint64_t end = kFirstLevelRecords;
-  for (std::uint64_t records = 256; own >= end; records *= 4) {
-    end += records;
-    ++level;
-  }
+  while (own >= kGeometry[level + 1].first) ++level;
   return level;
 }
 
@@ -102,6 +105,20 @@ struct Index::Record {
 
   std::uint32_t check(Ordinal own) const {
     return crc32c_extend(own, bytes_of(this, offsetof(Record, crc)));
+  }
+
+  IndexEntry entry() const {
+    IndexEntry made;
+    made.offset = std::uint64_t{offset_high} << 32 | offset_low;
+    made.bytes = bytes;
+    made.adopted = flags & kFlagAdopted;
+    made.renamed = flags & kFlagRenamed;
+    made.id_hash = id_hash;
+    made.place.parent = parent;
+    made.place.depth = depth;
+    made.place.type = static_cast<EntryType>(type);
+    made.place.orphan = flags & kFlagOrphan;
+    return made;
   }
 };
 
@@ -188,7 +205,7 @@ Result<std::shared_ptr<Index>> Index::open(std::unique_ptr<fs::File> file, Index
   // All levels at once: readers share the index between threads and must find
   // nothing left to do.
   for (std::size_t level = 0; level <= level_of(std::max(state.fold.count, 1U) - 1); ++level) {
-    const Level geometry = level_geometry(level);
+    const Level& geometry = level_geometry(level);
     if (stat.size < geometry.offset + geometry.bytes) return damaged_index("cut short");
     TRY(index->map_level(level));
   }
@@ -202,14 +219,14 @@ std::byte* Index::level_base(std::size_t level) const {
 Result<void> Index::map_level(std::size_t level) const {
   if (level_base(level) != nullptr) return {};
   if (!file_) return damaged_index("level missing");
-  const Level geometry = level_geometry(level);
+  const Level& geometry = level_geometry(level);
   TRY_ASSIGN(mappings_[level], file_->map(geometry.offset, geometry.bytes, mode_));
   levels_[level].store(mappings_[level].data(), std::memory_order_release);
   return {};
 }
 
 void Index::make_level(std::size_t level) {
-  const Level geometry = level_geometry(level);
+  const Level& geometry = level_geometry(level);
   if (shared_ && file_->allocate(geometry.offset, geometry.bytes).ok() && map_level(level).ok()) {
     return;
   }
@@ -220,28 +237,35 @@ void Index::make_level(std::size_t level) {
 
 Index::Record* Index::record(Ordinal own) const {
   const std::size_t level = level_of(own);
-  const Level geometry = level_geometry(level);
+  const Level& geometry = level_geometry(level);
   std::byte* base = level_base(level);
   if (base == nullptr) return nullptr;
   return reinterpret_cast<Record*>(base + geometry.records_at) + (own - geometry.first);
 }
 
+static_assert(kLevelsMax == Index::kLevels);
+
 Result<IndexEntry> Index::entry(Ordinal own) const {
-  if (own >= level_geometry(kLevels).first) return damaged_index("ordinal out of range");
+  if (own >= kGeometry[kLevels].first) return damaged_index("ordinal out of range");
   TRY(map_level(level_of(own)));
   const Record& stored = *record(own);
   if (stored.crc != stored.check(own)) return damaged_index("bad record");
-  IndexEntry entry;
-  entry.offset = std::uint64_t{stored.offset_high} << 32 | stored.offset_low;
-  entry.bytes = stored.bytes;
-  entry.adopted = stored.flags & kFlagAdopted;
-  entry.renamed = stored.flags & kFlagRenamed;
-  entry.id_hash = stored.id_hash;
-  entry.place.parent = stored.parent;
-  entry.place.depth = stored.depth;
-  entry.place.type = static_cast<EntryType>(stored.type);
-  entry.place.orphan = stored.flags & kFlagOrphan;
-  return entry;
+  return stored.entry();
+}
+
+Result<void> Index::places(std::span<Placement> into) const {
+  for (Ordinal own = 0; own < into.size();) {
+    const std::size_t level = level_of(own);
+    TRY(map_level(level));
+    const Record* stored = record(own);
+    const auto end = static_cast<Ordinal>(std::min<std::size_t>(
+        into.size(), std::size_t{kGeometry[level].first} + kGeometry[level].records));
+    for (; own < end; ++own, ++stored) {
+      if (stored->crc != stored->check(own)) return damaged_index("bad record");
+      into[own] = stored->entry().place;
+    }
+  }
+  return {};
 }
 
 Result<std::optional<Ordinal>> Index::find(
@@ -249,7 +273,7 @@ Result<std::optional<Ordinal>> Index::find(
   if (overfull_) return damaged_index("no room left by killed writers");
   std::optional<Ordinal> best;
   for (std::size_t level = 0; level < kLevels; ++level) {
-    const Level geometry = level_geometry(level);
+    const Level& geometry = level_geometry(level);
     if (geometry.first >= count) break;
     TRY(map_level(level));
     auto* slots = reinterpret_cast<std::uint64_t*>(level_base(level) + geometry.slots_at);
@@ -276,7 +300,7 @@ Result<std::optional<Ordinal>> Index::find(
 
 void Index::add(Ordinal own, const IndexEntry& entry) {
   const std::size_t level = level_of(own);
-  const Level geometry = level_geometry(level);
+  const Level& geometry = level_geometry(level);
   if (level_base(level) == nullptr && !(file_ && own > geometry.first && map_level(level).ok())) {
     make_level(level);
   }
@@ -309,7 +333,7 @@ void Index::add(Ordinal own, const IndexEntry& entry) {
 
 void Index::take_back(Ordinal first, Ordinal count) {
   for (Ordinal own = count; own-- > first;) {
-    const Level geometry = level_geometry(level_of(own));
+    const Level& geometry = level_geometry(level_of(own));
     auto* slots = reinterpret_cast<std::uint64_t*>(level_base(level_of(own)) + geometry.slots_at);
     const std::uint64_t id_hash = record(own)->id_hash;
     std::uint32_t at = first_slot(id_hash, geometry.slots());

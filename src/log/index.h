@@ -31,6 +31,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -70,6 +71,8 @@ struct IndexOwner {
 
 class Index {
  public:
+  static constexpr std::size_t kLevels = 12;
+
   /// An index in memory, for a log whose index cannot be used or written.
   static std::shared_ptr<Index> in_memory(SipKey key);
 
@@ -89,6 +92,9 @@ class Index {
 
   /// The entry `own` (own ordinal). `corrupt` when its check fails.
   Result<IndexEntry> entry(Ordinal own) const;
+
+  /// The places of the first entries, all at once.
+  Result<void> places(std::span<Placement> into) const;
 
   /// Own ordinals below `count` whose id may be the one with this hash, first
   /// one first. The caller compares the ids.
@@ -125,8 +131,6 @@ class Index {
   Record* record(Ordinal own) const;
   void write_state(const IndexState& state, bool clean);
   Result<IndexState> read_state() const;
-
-  static constexpr std::size_t kLevels = 12;
 
   std::unique_ptr<fs::File> file_;  // null: in memory
   fs::MapMode mode_ = fs::MapMode::kShared;

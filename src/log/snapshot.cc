@@ -27,15 +27,16 @@ Result<void> LogSnapshot::load(fs::Fs& fs, const LogPaths& paths) {
     TRY_ASSIGN(limit, settled_length(*file_, state_.committed, stat_.size));
   }
   TRY_ASSIGN(bytes_, file_->map(0, std::max<std::uint64_t>(limit, 1), fs::MapMode::kRead));
-  MutexLock lock(mutex_);
   if (opened.ok()) {
-    index_ = std::move(opened).value();
-    auto extended = extend(*index_, state_, limit);
+    auto extended = extend(**opened, state_, limit);
+    if (extended.ok()) use(std::move(opened).value());
     if (extended.ok() || extended.error().code() != Code::kCorrupt) return extended;
   }
-  index_ = Index::in_memory(key_);
+  auto index = Index::in_memory(key_);
   state_ = IndexState{};
-  return extend(*index_, state_, limit);
+  TRY(extend(*index, state_, limit));
+  use(std::move(index));
+  return {};
 }
 
 // An index that cannot be used is no error: the log says everything.
@@ -71,18 +72,19 @@ Result<void> LogSnapshot::extend(Index& index, IndexState& state, std::uint64_t 
   return {};
 }
 
-std::shared_ptr<Index> LogSnapshot::index() const {
+const Index& LogSnapshot::use(std::shared_ptr<Index> index) const {
   MutexLock lock(mutex_);
-  return index_;
+  indexes_.push_back(std::move(index));
+  index_.store(indexes_.back().get(), std::memory_order_release);
+  return *indexes_.back();
 }
 
-Result<std::shared_ptr<Index>> LogSnapshot::rebuilt() const {
+Result<const Index*> LogSnapshot::rebuilt() const {
   auto index = Index::in_memory(key_);
   IndexState state;
   TRY(extend(*index, state, state_.committed));
-  MutexLock lock(mutex_);
-  index_ = index;
-  return index;
+  if (state.fold.count != size()) return Error(Code::kCorrupt, "the log changed under its reader");
+  return &use(std::move(index));
 }
 
 std::string_view LogSnapshot::line(const IndexEntry& entry) const {
@@ -91,24 +93,35 @@ std::string_view LogSnapshot::line(const IndexEntry& entry) const {
 }
 
 Result<IndexEntry> LogSnapshot::entry(Ordinal own) const {
-  auto entry = index()->entry(own);
+  auto entry = index().entry(own);
   if (entry.ok() || entry.error().code() != Code::kCorrupt) return entry;
-  TRY_ASSIGN(const auto fresh, rebuilt());
+  TRY_ASSIGN(const Index* fresh, rebuilt());
   return fresh->entry(own);
+}
+
+Result<std::vector<Placement>> LogSnapshot::places() const {
+  std::vector<Placement> places(size());
+  auto read = index().places(places);
+  if (!read.ok() && read.error().code() == Code::kCorrupt) {
+    TRY_ASSIGN(const Index* fresh, rebuilt());
+    read = fresh->places(places);
+  }
+  if (!read.ok()) return std::move(read).error();
+  return places;
 }
 
 Result<std::string> LogSnapshot::id(Ordinal own) const {
   TRY_ASSIGN(const IndexEntry found, entry(own));
-  return id_of(*index(), found, line(found));
+  return id_of(index(), found, line(found));
 }
 
 Result<std::optional<Ordinal>> LogSnapshot::find(std::string_view id) const {
   const LineText text = [this](const IndexEntry& entry) -> Result<std::string_view> {
     return line(entry);
   };
-  auto found = find_by_id(*index(), size(), id, text);
+  auto found = find_by_id(index(), size(), id, text);
   if (found.ok() || found.error().code() != Code::kCorrupt) return found;
-  TRY_ASSIGN(const auto fresh, rebuilt());
+  TRY_ASSIGN(const Index* fresh, rebuilt());
   return find_by_id(*fresh, size(), id, text);
 }
 

@@ -9,10 +9,12 @@
 // Thread-safety: may be shared.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/mutex.h"
 #include "log/builder.h"
@@ -35,6 +37,8 @@ class LogSnapshot {
   const Inherited* inherited() const { return inherited_.get(); }
 
   Result<IndexEntry> entry(Ordinal own) const;
+  /// The places of all entries.
+  Result<std::vector<Placement>> places() const;
   /// The stored line, seal included, without its line feed; a view into the
   /// mapped log, valid as long as this snapshot.
   std::string_view line(const IndexEntry& entry) const;
@@ -47,8 +51,9 @@ class LogSnapshot {
   Result<void> load(fs::Fs& fs, const LogPaths& paths);
   Result<std::shared_ptr<Index>> open_index(fs::Fs& fs, const LogPaths& paths);
   Result<void> extend(Index& index, IndexState& state, std::uint64_t limit) const;
-  Result<std::shared_ptr<Index>> rebuilt() const;
-  std::shared_ptr<Index> index() const;
+  Result<const Index*> rebuilt() const;
+  const Index& index() const { return *index_.load(std::memory_order_acquire); }
+  const Index& use(std::shared_ptr<Index> index) const;
 
   std::unique_ptr<fs::File> file_;
   fs::Stat stat_;
@@ -57,8 +62,11 @@ class LogSnapshot {
   SipKey key_;
   std::shared_ptr<const Inherited> inherited_;
   IndexState state_;
+  // Replaced at most a few times, when damage is met; readers of the old one may
+  // still be at it, so all of them are kept.
+  mutable std::atomic<const Index*> index_ = nullptr;
   mutable Mutex mutex_;
-  mutable std::shared_ptr<Index> index_ GUARDED_BY(mutex_);
+  mutable std::vector<std::shared_ptr<Index>> indexes_ GUARDED_BY(mutex_);
 };
 
 }  // namespace quipu::log

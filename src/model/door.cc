@@ -173,6 +173,7 @@ Result<Draft> admit_entry(const NewEntry& entry, Filler filler,
 }
 
 Result<void> check_batch(const std::vector<Draft>& drafts) {
+  if (drafts.size() == 1 && drafts[0].parent_link != ParentLink::kEntry) return {};
   std::unordered_map<std::string_view, std::size_t> position;
   position.reserve(drafts.size());
   for (std::size_t i = 0; i < drafts.size(); ++i) {

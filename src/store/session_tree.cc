@@ -21,11 +21,16 @@ Result<SessionTree> SessionTree::of(std::shared_ptr<const Lineage> lineage) {
   const quipu::Ordinal size = tree.lineage_->size();
   tree.parents_.resize(size, kNone);
   tree.nodes_.resize(size, 0);
-  for (quipu::Ordinal entry = 0; entry < size; ++entry) {
-    TRY_ASSIGN(const StoredEntry stored, tree.lineage_->entry(entry));
-    if (is_fact(stored.place.type)) continue;
-    tree.parents_[entry] = stored.place.parent;
-    tree.nodes_[entry] = 1;
+  const quipu::Ordinal base = tree.lineage_->base();
+  for (quipu::Ordinal depth = 0; depth < base; ++depth) {  // the inherited path
+    tree.parents_[depth] = depth == 0 ? kNone : depth - 1;
+    tree.nodes_[depth] = 1;
+  }
+  TRY_ASSIGN(const std::vector<Placement> places, tree.lineage_->own().places());
+  for (quipu::Ordinal own = 0; own < places.size(); ++own) {
+    if (is_fact(places[own].type)) continue;
+    tree.parents_[base + own] = places[own].parent;
+    tree.nodes_[base + own] = 1;
   }
   if (!tree::is_ordered(shape(tree.parents_, tree.nodes_))) {
     return Error(Code::kInternal, "a parent stands behind its child");

@@ -28,6 +28,7 @@ class FileLogView : public LogView {
                        .seal_bytes = entry.adopted ? 0 : log::kSealBytes,
                        .adopted = entry.adopted};
   }
+  Result<std::vector<Placement>> places() const override { return snapshot_->places(); }
   Result<std::string> id(Ordinal own) const override { return snapshot_->id(own); }
   Result<std::optional<Ordinal>> find(std::string_view id) const override {
     return snapshot_->find(id);
@@ -155,7 +156,7 @@ std::shared_ptr<FileSession> FileBackend::session(const std::string& session_id)
 }
 
 FileSession::FindInherited FileBackend::inherited_of(const std::string& session_id) {
-  return [this, session_id] { return ancestry(session_id); };
+  return [this, &session_id] { return ancestry(session_id); };
 }
 
 Result<AppendResult> FileBackend::append(const std::string& session_id, const Batch& batch,

@@ -61,6 +61,7 @@ class FileBackend : public Backend {
 
   Result<void> load(const FileBackendOptions& options);
   std::shared_ptr<FileSession> session(const std::string& session_id);
+  /// Refers to `session_id`: for the length of one call.
   FileSession::FindInherited inherited_of(const std::string& session_id);
   Result<VerifyReport> verify_once(const std::string& session_id);
 

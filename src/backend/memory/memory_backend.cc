@@ -42,6 +42,13 @@ class MemoryView : public LogView {
     TRY_ASSIGN(const StoredLine* line, at(own));
     return StoredEntry{.place = line->place, .text = line->json};
   }
+  Result<std::vector<Placement>> places() const override {
+    MutexLock lock(log_->mutex);
+    std::vector<Placement> places;
+    places.reserve(fold_.count);
+    for (Ordinal own = 0; own < fold_.count; ++own) places.push_back(log_->lines[own].place);
+    return places;
+  }
   Result<std::string> id(Ordinal own) const override {
     TRY_ASSIGN(const StoredLine* line, at(own));
     return line->id;

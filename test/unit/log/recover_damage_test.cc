@@ -182,12 +182,30 @@ void check_flip(const LogText& log, std::size_t at, int bit) {
   expect_steps_agree(bytes, where);
 }
 
-TEST(Rot, EveryBitOfEveryLineCostsThatLine) {
+enum class Part { kBody, kSeal, kLineFeed };
+
+void flip_every_bit(Part part) {
   const LogText log = usual_log();
-  for (std::size_t at = 0; at < log.bytes().size(); ++at) {
-    for (int bit = 0; bit < 8; ++bit) check_flip(log, at, bit);
+  for (const Written& line : log.lines()) {
+    const std::size_t seal = line.end() - 1 - kSealBytes;
+    const std::size_t begin = part == Part::kBody   ? line.offset
+                              : part == Part::kSeal ? seal
+                                                    : line.end() - 1;
+    const std::size_t end = part == Part::kBody   ? seal
+                            : part == Part::kSeal ? line.end() - 1
+                                                  : line.end();
+    for (std::size_t at = begin; at < end; ++at) {
+      for (int bit = 0; bit < 8; ++bit) {
+        check_flip(log, at, bit);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
   }
 }
+
+TEST(Rot, EveryBitOfEveryBodyCostsThatLine) { flip_every_bit(Part::kBody); }
+TEST(Rot, EveryBitOfEverySealCostsThatLine) { flip_every_bit(Part::kSeal); }
+TEST(Rot, EveryBitOfEveryLineFeedCostsTheTwoLines) { flip_every_bit(Part::kLineFeed); }
 
 TEST(Rot, EveryBitAmongAdoptedLines) {
   LogText log;
@@ -207,6 +225,9 @@ TEST(Rot, EveryBitAmongAdoptedLines) {
       for (const Written& line : log.lines()) {
         const std::size_t first = log.lines()[hurt.front()].batch;
         if (!line.sealed || (line.batch >= first && line.batch <= last)) continue;
+        // The seal behind a foreign line covers it: it cannot tell which of the
+        // two has changed.
+        if (!log.lines()[hurt.back()].sealed && line.batch == last + 1) continue;
         const auto seen = outcome.sink.texts();
         ASSERT_NE(std::find(seen.begin(), seen.end(), line.text), seen.end())
             << "byte " << at << " bit " << bit << " lost " << line.text;
@@ -289,8 +310,8 @@ TEST(Rot, ZeroedBlockAnywhereCostsItsLinesOnly) {
           commit_lost = other.offset < start + 512 && other.end() > start;
         }
       }
-      EXPECT_EQ(there, !hurt) << "block " << block << (commit_lost ? " (commit line lost) " : " ")
-                              << line.text;
+      if (commit_lost && !hurt) continue;
+      EXPECT_EQ(there, !hurt) << "block " << block << " " << line.text;
     }
   }
 }

@@ -153,16 +153,21 @@ TEST_P(EntryDoor, ARepeatIsRecognisedThroughTheOtherDoor) {
 TEST_P(EntryDoor, LimitsOfABatch) {
   std::vector<NewEntry> many(kBatchEntriesMax + 1, message(""));
   EXPECT_EQ(Code::kTooLarge, code_of(many));
+  const std::string big = "{\"x\":\"" + std::string(13 << 20, 'x') + "\"}";
+  const std::vector<NewEntry> heavy(5, message("", big));
+  EXPECT_EQ(Code::kTooLarge, code_of(heavy));
+  EXPECT_EQ(Code::kTooLarge,
+            code_of({message("a", "{\"x\":\"" + std::string(16 << 20, 'x') + "\"}")}));
+
   many.pop_back();
   const auto result = append(many);
   ASSERT_TRUE(result.ok()) << result.error().message();
   EXPECT_EQ(kBatchEntriesMax, result->appended_count);
-  EXPECT_EQ(kBatchEntriesMax + 1, target_.api().session_tree("s1")->size());
-
-  const std::string big = "{\"x\":\"" + std::string(13 << 20, 'x') + "\"}";
-  const std::vector<NewEntry> heavy(5, message("", big));
-  EXPECT_EQ(Code::kTooLarge, code_of(heavy));
   EXPECT_TRUE(append({message("big", big)}).ok());
+  const auto tree = target_.api().session_tree("s1");
+  ASSERT_TRUE(tree.ok());
+  EXPECT_EQ(kBatchEntriesMax + 2, tree->size());
+  EXPECT_EQ(kBatchEntriesMax, tree->depth(*tree->head()));
 }
 
 TEST_P(EntryDoor, AnErrorNamesTheEntries) {
