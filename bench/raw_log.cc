@@ -29,7 +29,8 @@ std::uint64_t RawLog::size() const {
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
-MappedFile::MappedFile(const std::filesystem::path& path) : size_(std::filesystem::file_size(path)) {
+MappedFile::MappedFile(const std::filesystem::path& path)
+    : size_(std::filesystem::file_size(path)) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   check(file >= 0, "cannot open " + path.string());
   start_ = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);

@@ -41,8 +41,8 @@ bool is_ratio(Bar::Kind kind) {
 std::string bar_text(const Row& row) {
   if (!row.bar) return "-";
   const std::string sign = is_least(row.bar->kind) ? ">= " : "<= ";
-  return sign +
-         (is_ratio(row.bar->kind) ? number(row.bar->value, "") : quantity(row.bar->value, row.unit));
+  return sign + (is_ratio(row.bar->kind) ? number(row.bar->value, "")
+                                         : quantity(row.bar->value, row.unit));
 }
 
 std::string verdict(const Row& row) {

@@ -21,9 +21,9 @@ struct Row {
   std::string name;
   Unit unit = Unit::kNanoseconds;
   double ours = 0;
-  std::optional<double> other;  // what it is compared with
-  std::optional<double> ratio;  // median of the rounds, so not ours / other
-  std::optional<Bar> bar;       // none: for the reader's information
+  std::optional<double> other{};  // what it is compared with
+  std::optional<double> ratio{};  // median of the rounds, so not ours / other
+  std::optional<Bar> bar{};       // none: for the reader's information
 
   /// Whether the bar is kept; a row without one keeps it.
   bool ok() const;

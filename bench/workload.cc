@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <numbers>
+#include <utility>
 
 namespace quipu::bench {
 namespace {
@@ -16,17 +17,22 @@ constexpr double kHugeShare = 2e-5;
 constexpr std::size_t kHugeBytes = 1'000'000;
 constexpr std::size_t kMinBytes = 80;
 constexpr std::size_t kMaxBytes = 1'100'000;
-constexpr double kBranchShare = 0.05;
-constexpr std::uint32_t kBranchReach = 9;  // the path keeps about three quarters of the entries
+// Of the entries on the path, which are about three quarters of all: makes one
+// branch point in twenty entries.
+constexpr double kBranchShare = 0.066;
+constexpr std::uint64_t kBranchReach = 9;
 constexpr std::size_t kCorpusBytes = std::size_t{4} << 20;
 
 // Prose and code as they stand in JSON: escapes are frequent, and glued to words.
 std::string make_corpus() {
   constexpr std::array<std::string_view, 28> kWords{
-      "the",     "a",        "file",      "function", "returns",       "const",     "auto",
-      "session", "error",    "because",   "branch",   "std::vector",   "if",        "we",
-      "should",  "test.\\n", "\\n\\nThe", "{\\n\\t",  "\\\"quoted\\\"", "caf\xc3\xa9", "na\xc3\xafve",
-      "=>",      "value;\\n", "0x1f,",    "append",   "durable",       "path/to",   "\\u2026"};
+      "the",          "a",       "file",           "function",
+      "returns",      "const",   "auto",           "session",
+      "error",        "because", "branch",         "std::vector",
+      "if",           "we",      "should",         "test.\\n",
+      "\\n\\nThe",    "{\\n\\t", "\\\"quoted\\\"", "caf\xc3\xa9",
+      "na\xc3\xafve", "=>",      "value;\\n",      "0x1f,",
+      "append",       "durable", "path/to",        "\\u2026"};
   std::mt19937_64 random(kSeed);
   std::string corpus;
   corpus.reserve(kCorpusBytes + 32);
@@ -74,8 +80,8 @@ std::size_t Workload::next_size() {
 }
 
 std::string Workload::next_payload() {
-  const std::string_view open = count() % 2 == 0 ? R"({"role":"user","content":")"
-                                                 : R"({"role":"assistant","content":")";
+  const std::string_view open =
+      count() % 2 == 0 ? R"({"role":"user","content":")" : R"({"role":"assistant","content":")";
   const std::size_t size = next_size();
   const std::string_view text = corpus();
   // Cut at spaces: never inside an escape or a character.
@@ -89,11 +95,23 @@ std::string Workload::next_payload() {
   return payload;
 }
 
+// A side branch starts a little above the head and has a few entries; then the
+// conversation goes on from the head, which it has not moved.
 std::uint32_t Workload::next_parent() {
   const std::uint32_t own = count();
-  if (own == 0) return kNoParent;
-  if (own < kBranchReach + 2 || uniform() >= kBranchShare) return own - 1;
-  return own - 2 - static_cast<std::uint32_t>(random_() % kBranchReach);
+  if (side_left_ > 0) {
+    --side_left_;
+    return own - 1;
+  }
+  if (head_ == kNoParent || parents_[head_] == kNoParent || uniform() >= kBranchShare) {
+    return std::exchange(head_, own);
+  }
+  std::uint32_t parent = parents_[head_];
+  for (std::uint64_t up = random_() % kBranchReach; up > 0 && parents_[parent] != kNoParent; --up) {
+    parent = parents_[parent];
+  }
+  side_left_ = random_() % kBranchReach;
+  return parent;
 }
 
 std::string Workload::id(std::uint32_t entry) const {
@@ -107,7 +125,7 @@ NewEntry Workload::next() {
   entry.id = id(count());
   entry.type = "message";
   const std::uint32_t parent = next_parent();
-  if (parent != kNoParent && parent + 1 != count()) entry.parent = Parent::of(id(parent));
+  if (head_ != count()) entry.parent = Parent::of(id(parent));
   entry.payload = next_payload();
   parents_.push_back(parent);
   payload_bytes_ += entry.payload.size();

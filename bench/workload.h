@@ -1,7 +1,7 @@
 // The work: a branching conversation as agents write them.
 //
 // Payload sizes are log-normal (median 1.6 KB, 99th percentile 55 KB) with a
-// few of 1 MB; one entry in twenty hangs on an earlier one than the last.
+// few of 1 MB; one entry in twenty is a branch point.
 // Everything follows from the number and the seed: two Workloads of the same
 // number give the same bytes.
 #pragma once
@@ -57,6 +57,8 @@ class Workload {
   std::uint32_t number_;
   std::mt19937_64 random_;
   std::vector<std::uint32_t> parents_;
+  std::uint32_t head_ = kNoParent;
+  std::uint64_t side_left_ = 0;  // entries to come on a side branch
   std::uint64_t payload_bytes_ = 0;
   Digest digest_;
 };

@@ -69,7 +69,8 @@ class EntryPrinter {
   void print(const EntryView& entry, std::string_view shown_id) {
     const std::string speaker = cut(safe(speaker_of(entry)), kSpeakerColumns, glyphs_.ellipsis);
     style_ = style_of(speaker);
-    std::string facts = safe(shown_id) + "  " + safe(local_text(entry.timestamp));
+    std::string facts = safe(shown_id);
+    if (!entry.timestamp.empty()) facts += "  " + safe(local_text(entry.timestamp));
     if (speaker != entry.type && entry.type != "message") facts += "  " + safe(entry.type);
     if (entry.inherited) facts += "  inherited";
     if (entry.adopted) facts += "  adopted";

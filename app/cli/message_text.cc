@@ -1,5 +1,7 @@
 #include "cli/message_text.h"
 
+#include <algorithm>
+
 #include "cli/json_in.h"
 
 namespace quipu::cli {
@@ -38,7 +40,7 @@ void add_part(std::vector<Block>& out, JsonView part, int nesting) {
   } else if (type == "tool_result") {
     std::vector<Block> inner;
     if (nesting < kNestingMax) add_content(inner, part.member("content"), nesting + 1);
-    const std::string label = part.member("isError").raw() == "true" ? "error" : "";
+    const std::string label = part.member("isError").raw() == "true" ? "error" : "result";
     Block result{Kind::kToolResult, label, {}};
     for (const Block& block : inner) {
       if (!result.text.empty()) result.text += '\n';
@@ -83,8 +85,12 @@ std::vector<Block> blocks_of(const EntryView& entry) {
 }
 
 std::string preview_of(const EntryView& entry) {
-  for (const Block& block : blocks_of(entry)) {
-    std::string text = block.label;
+  std::vector<Block> blocks = blocks_of(entry);
+  // What is said says more than what was thought.
+  std::stable_partition(blocks.begin(), blocks.end(),
+                        [](const Block& block) { return block.kind != Kind::kThinking; });
+  for (const Block& block : blocks) {
+    std::string text = block.kind == Kind::kToolResult ? std::string() : block.label;
     if (!text.empty() && !block.text.empty()) text += ' ';
     text += block.text;
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) continue;

@@ -143,7 +143,9 @@ void rewrite(const StoredEntry& stored, Envelope envelope, bool redacted, EntryT
                    .run_id = envelope.run_id.view(),
                    .payload = redacted ? kRedactedPayload : envelope.payload,
                    .meta = redacted ? std::string_view() : envelope.meta};
-  if (!is_fact(envelope.type_code)) parts.parent = into.parent_id.value_or("");
+  if (!is_fact(envelope.type_code)) {
+    parts.parent = into.parent_id ? std::string_view(*into.parent_id) : std::string_view();
+  }
   append_entry_json(into.json, parts);
 }
 

@@ -176,24 +176,32 @@ void LogWriter::drop_staged() {
 }
 
 Result<void> LogWriter::commit(bool sync) {
-  if (staged_.empty()) return {};
-  auto written = write_batch(sync);
+  auto written = [&]() -> Result<void> {
+    if (builder_->failure()) return *builder_->failure();
+    if (sync) TRY(sync_earlier());
+    return staged_.empty() ? Result<void>() : write_batch(sync);
+  }();
   if (!written.ok()) drop_staged();
   staging_.clear();
   staged_.clear();
   return written;
 }
 
-Result<void> LogWriter::write_batch(bool sync) {
-  if (builder_->failure()) return *builder_->failure();
-  if (sync && state_.durable < state_.committed) {  // invariant 2
-    if (auto synced = file_->sync(); !synced.ok()) {
-      refused_ = Error(Code::kIoError, "earlier entries cannot be made durable: " +
-                                           std::move(synced).error().message());
-      return *refused_;
-    }
-    state_.durable = state_.committed;
+// Invariant 2. Also what a repeat relies on: success means on the disk, whoever
+// wrote it.
+Result<void> LogWriter::sync_earlier() {
+  if (state_.durable == state_.committed) return {};
+  if (auto synced = file_->sync(); !synced.ok()) {
+    refused_ = Error(Code::kIoError, "earlier entries cannot be made durable: " +
+                                         std::move(synced).error().message());
+    return *refused_;
   }
+  state_.durable = state_.committed;
+  index_->publish(state_);
+  return {};
+}
+
+Result<void> LogWriter::write_batch(bool sync) {
   std::uint32_t chain = state_.chain;
   for (std::size_t i = 0; i < staged_.size(); ++i) {
     const auto remaining = static_cast<std::uint32_t>(staged_.size() - 1 - i);

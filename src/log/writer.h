@@ -63,7 +63,8 @@ class LogWriter {
   /// Forgets what is staged.
   void drop_staged();
 
-  /// Seals and writes what is staged as one batch. On an error nothing is
+  /// Seals and writes what is staged as one batch; with `sync` everything in the
+  /// log is durable afterwards, also when nothing was staged. On an error nothing is
   /// staged any more, and the batch is absent, unless the code is
   /// `durability_unknown`.
   Result<void> commit(bool sync);
@@ -86,6 +87,7 @@ class LogWriter {
   Result<void> open_index();
   Result<void> catch_up(std::uint64_t size);
   Result<void> cut_torn_tail(std::uint64_t bytes);
+  Result<void> sync_earlier();
   Result<void> write_batch(bool sync);
   void use_index(std::shared_ptr<Index> index);
   Result<std::string_view> line_text(const IndexEntry& entry);

@@ -127,8 +127,10 @@ void append_entry_json(std::string& out, const EntryParts& parts) {
   }
   out += ",\"type\":";
   json::append_quoted(out, parts.type);
-  out += ",\"timestamp\":";
-  json::append_quoted(out, parts.timestamp);
+  if (!parts.timestamp.empty()) {
+    out += ",\"timestamp\":";
+    json::append_quoted(out, parts.timestamp);
+  }
   if (!parts.run_id.empty()) {
     out += ",\"runId\":";
     json::append_quoted(out, parts.run_id);

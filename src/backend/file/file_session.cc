@@ -113,8 +113,8 @@ Result<void> FileSession::run_locked(std::span<Request* const> group,
     for (const Request* request : now) {
       sync = sync || request->options.durability == Durability::kCommit;
     }
-    const bool durable = sync || writer_->staged_lines() == 0;
     const auto committed = writer_->commit(sync);
+    const bool durable = writer_->state().durable == writer_->state().committed;
     for (Request* request : now) {
       if (!request->result->ok()) continue;
       if (!committed.ok()) {

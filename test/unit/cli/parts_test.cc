@@ -167,6 +167,7 @@ TEST(MessageText, Conversation) {
   EXPECT_EQ(blocks[2].text, R"({"a":1})");
   EXPECT_EQ(blocks[3].text, "out");
   EXPECT_EQ(blocks[3].label, "error");
+  EXPECT_EQ(preview_of(entry), "Hello") << "not the thought before it";
 
   entry.payload = R"({"role":"user","content":"hi"})";
   EXPECT_EQ(preview_of(entry), "hi");

@@ -101,4 +101,22 @@ inline std::string entry(const std::string& id, const std::string& more = "") {
 
 using Ids = std::vector<std::string>;
 
+inline NewSession named(std::string id) {
+  NewSession session;
+  session.id = std::move(id);
+  return session;
+}
+
+inline AppendOptions expecting_tail(std::string id) {
+  AppendOptions options;
+  options.expected_tail = std::move(id);
+  return options;
+}
+
+inline AppendOptions relaxed() {
+  AppendOptions options;
+  options.durability = Durability::kRelaxed;
+  return options;
+}
+
 }  // namespace quipu::log

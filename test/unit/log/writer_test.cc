@@ -16,7 +16,7 @@ using fs::SimDisk;
 class Writer : public testing::Test {
  protected:
   Writer() {
-    auto created = store.api().create_session({.id = "s"});
+    auto created = store.api().create_session(named("s"));
     EXPECT_TRUE(created.ok());
   }
   void must_append(SimStore& where, const std::vector<std::string>& lines,
@@ -60,9 +60,9 @@ TEST_F(Writer, RepeatAddsNothing) {
 
 // `durable` is a promise about the disk, also when nothing had to be written.
 TEST_F(Writer, RepeatOfARelaxedAppendIsDurableOnlyWhenSynced) {
-  const auto relaxed = store.append({entry("a")}, {.durability = Durability::kRelaxed});
-  ASSERT_TRUE(relaxed.ok());
-  EXPECT_FALSE(relaxed->durable);
+  const auto first = store.append({entry("a")}, relaxed());
+  ASSERT_TRUE(first.ok());
+  EXPECT_FALSE(first->durable);
   const auto again = store.append({entry("a")});
   ASSERT_TRUE(again.ok());
   EXPECT_TRUE(again->durable);
@@ -244,9 +244,9 @@ TEST_F(Writer, SeesWhatAnotherProcessAppended) {
   }
   EXPECT_EQ(store.ids().size(), 200U);
   EXPECT_EQ(store.ids(), other.ids());
-  const auto tail = other.append({entry("x")}, {.expected_tail = "e199"});
+  const auto tail = other.append({entry("x")}, expecting_tail("e199"));
   EXPECT_TRUE(tail.ok());
-  const auto moved = store.append({entry("y")}, {.expected_tail = "e199"});
+  const auto moved = store.append({entry("y")}, expecting_tail("e199"));
   ASSERT_FALSE(moved.ok());
   EXPECT_EQ(moved.error().code(), Code::kTailMoved);
   EXPECT_EQ(moved.error().actual(), "x");
@@ -262,7 +262,7 @@ TEST_F(Writer, EveryByteOfTheIndexFlippedUnderAnOpenWriter) {
     const auto repeat = store.append({entry("b")});
     ASSERT_TRUE(repeat.ok()) << at << repeat.error().message();
     ASSERT_EQ(repeat->already_present, 1U) << at;
-    must_append(store, {entry(id)}, {.expected_tail = expected.back()});
+    must_append(store, {entry(id)}, expecting_tail(expected.back()));
     expected.push_back(id);
     if (testing::Test::HasFatalFailure()) FAIL() << "byte " << at;
     if (expected.size() > 60) {  // keep it in one page

@@ -1,0 +1,29 @@
+// The rows, by what they measure. Each function checks that its contenders did
+// the same work, and throws CheckFailed when they did not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fixture.h"
+#include "table.h"
+
+namespace quipu::bench {
+
+std::vector<Row> durable_rows(Fixture& fixture);
+std::vector<Row> batch_rows(Fixture& fixture);
+std::vector<Row> relaxed_rows(Fixture& fixture);
+std::vector<Row> growth_rows(Fixture& fixture);
+std::vector<Row> open_rows(Fixture& fixture);
+std::vector<Row> process_rows(Fixture& fixture);
+std::vector<Row> rebuild_rows(Fixture& fixture);
+std::vector<Row> foreign_rows(Fixture& fixture);
+std::vector<Row> tree_rows(Fixture& fixture);
+std::vector<Row> memory_rows(Fixture& fixture);
+
+/// The other side of memory_rows, in a process of its own: does one thing with a
+/// session and prints the most anonymous memory that it saw, in bytes.
+int run_memory_probe(const std::string& operation, const std::string& store,
+                     const std::string& session);
+
+}  // namespace quipu::bench

@@ -1,0 +1,255 @@
+#include "fault/crash_judge.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace quipu::fault {
+namespace {
+
+using fs::SimDisk;
+
+std::string said(const Error& error) {
+  return std::string(name(error.code())) + ": " + error.message();
+}
+
+bool is_append(Op op) { return op == Op::kAppend1 || op == Op::kAppend2 || op == Op::kAppend5; }
+
+std::size_t newest_node(const ModelSession& session) {
+  for (std::size_t i = session.batches.size(); i > 0; --i) {
+    if (session.batches[i - 1].reported) return i;
+  }
+  return 0;
+}
+
+Complaint append(Handle& handle, ModelSession& session, std::size_t batch, bool stored_already) {
+  const ModelBatch& wanted = session.batches[batch];
+  const auto result = handle.sessions().append_session_entries(session.id, entries_of(wanted));
+  if (!result.ok()) return "append of " + wanted.key + " failed: " + said(result.error());
+  const std::size_t present = stored_already ? wanted.size : 0;
+  if (result->already_present != present || result->appended_count != wanted.size - present) {
+    return "append of " + wanted.key + ": wrong counts";
+  }
+  if (!result->durable) return "append of " + wanted.key + ": not durable";
+  session.batches[batch].reported = true;
+  return std::nullopt;
+}
+
+Complaint make(Handle& handle, ModelSession& session, const InFlight& call, bool there) {
+  NewSession wanted;
+  wanted.id = session.id;
+  ForkOptions fork;
+  fork.new_id = session.id;
+  const auto made =
+      call.op == Op::kCreate
+          ? handle.sessions().create_session(wanted)
+          : handle.sessions().branch_from_entry(call.from_session, call.from, fork);
+  if (there) {
+    if (made.ok()) return session.id + " was made a second time";
+    if (made.error().code() != Code::kIdConflict) return said(made.error());
+    return std::nullopt;
+  }
+  if (!made.ok()) return "making " + session.id + " failed: " + said(made.error());
+  session.reported = true;
+  return std::nullopt;
+}
+
+Complaint mend(Handle& handle, const ModelSession& session, Op op) {
+  if (op == Op::kMigrate) {
+    const auto migrated = handle.sessions().migrate_session(session.id);
+    if (!migrated.ok()) return "migrate failed: " + said(migrated.error());
+    return std::nullopt;
+  }
+  const auto repaired = handle.sessions().repair_session(session.id);
+  if (!repaired.ok()) return "repair failed: " + said(repaired.error());
+  if (!repaired->remaining.empty()) return "after repair: " + repaired->remaining.front().kind;
+  return std::nullopt;
+}
+
+struct Answers {
+  std::string head;
+  std::string tail;
+  std::uint32_t entries = 0;
+  std::vector<std::string> json;
+  friend bool operator==(const Answers&, const Answers&) = default;
+};
+
+Result<std::vector<Answers>> ask(SessionStore& sessions, const Oracle& oracle) {
+  std::vector<Answers> all;
+  for (const ModelSession& session : oracle.sessions) {
+    const auto about = sessions.describe_session(session.id);
+    if (!about.ok()) return about.error();
+    auto entries = sessions.load_session_entries(session.id);
+    if (!entries.ok()) return std::move(entries).error();
+    Answers answers{about->head, about->tail, about->entries, {}};
+    for (Entry& entry : *entries) answers.json.push_back(std::move(entry.json));
+    all.push_back(std::move(answers));
+  }
+  return all;
+}
+
+Complaint check_without_indexes(SimDisk& disk, Handle& handle, const Oracle& oracle) {
+  const auto with = ask(handle.sessions(), oracle);
+  if (!with.ok()) return "asking: " + said(with.error());
+  handle.drop();
+  for (const std::string& path : disk.files()) {
+    if (path.ends_with(".idx")) disk.remove_file(path);
+  }
+  Handle other(99);
+  if (const auto opened = other.open(disk.process()); !opened.ok()) return said(opened.error());
+  const auto without = ask(other.sessions(), oracle);
+  if (!without.ok()) return "asking without index: " + said(without.error());
+  if (*with != *without) return "answers change without the index";
+  return std::nullopt;
+}
+
+std::string after_first_line(const std::string& text) {
+  const auto feed = text.find('\n');
+  return feed == std::string::npos ? std::string() : text.substr(feed + 1);
+}
+
+bool kept_in(const SimDisk& disk, const std::string& now, const std::string& then,
+             const std::vector<std::string>& files) {
+  if (now.starts_with(then)) return true;
+  const auto differ = std::mismatch(now.begin(), now.end(), then.begin(), then.end());
+  const auto same = static_cast<std::size_t>(differ.second - then.begin());
+  return std::any_of(files.begin(), files.end(), [&](const std::string& path) {
+    if (!path.starts_with("quarantine/")) return false;
+    const std::string cut = after_first_line(*disk.read_file(path));
+    return !cut.empty() && then.ends_with(cut) && then.size() - cut.size() <= same;
+  });
+}
+
+}  // namespace
+
+Complaint perform(Handle& handle, Oracle& oracle, Op op, const std::string& key) {
+  InFlight call{.op = op, .session = oracle.target, .from = {}, .from_session = {}};
+  ModelSession& target = oracle.sessions[oracle.target];
+  Complaint wrong;
+  if (is_append(op)) {
+    target.batches.push_back({.key = key, .size = batch_size(op)});
+    oracle.in_flight = call;
+    wrong = append(handle, target, target.batches.size() - 1, false);
+  } else if (op == Op::kCreate || op == Op::kBranch) {
+    ModelSession made;
+    made.id = (op == Op::kCreate ? "c-" : "b-") + key;
+    if (op == Op::kBranch) {
+      ModelSession upto = target;
+      upto.batches.resize(newest_node(target));
+      const ModelSession& source = entries_of(upto).empty() ? oracle.sessions[0] : upto;
+      made.base = source.id == upto.id ? entries_of(upto) : source.base;
+      call.from = made.base.back().id;
+      call.from_session = source.id;
+    }
+    call.session = oracle.sessions.size();
+    oracle.sessions.push_back(std::move(made));
+    oracle.in_flight = call;
+    wrong = make(handle, oracle.sessions.back(), call, false);
+    oracle.target = call.session;
+  } else {
+    if (op == Op::kMigrate) call.session = 0;
+    oracle.in_flight = call;
+    wrong = mend(handle, oracle.sessions[call.session], op);
+  }
+  if (!wrong) oracle.in_flight.reset();
+  return wrong;
+}
+
+Keepsakes keep_logs(const SimDisk& disk, const Oracle& oracle) {
+  Keepsakes kept;
+  for (const ModelSession& session : oracle.sessions) {
+    const std::string path = "sessions/" + session.id + ".jsonl";
+    if (auto bytes = disk.read_durable(path)) kept.emplace_back(path, std::move(*bytes));
+  }
+  return kept;
+}
+
+Complaint check_kept(const SimDisk& disk, const Keepsakes& keepsakes) {
+  std::optional<std::vector<std::string>> files;
+  for (const auto& [path, then] : keepsakes) {
+    const auto now = disk.read_file(path);
+    if (now && now->starts_with(then)) continue;
+    if (!files) files = disk.files();
+    if (now && kept_in(disk, *now, then, *files)) continue;
+    const bool in_trash = std::any_of(files->begin(), files->end(), [&](const std::string& file) {
+      return file.starts_with("trash/") && kept_in(disk, *disk.read_file(file), then, *files);
+    });
+    if (!in_trash) return "P8: bytes of " + path + " have vanished";
+  }
+  return std::nullopt;
+}
+
+Complaint settle(SessionStore& sessions, Oracle& oracle) {
+  for (ModelSession& session : oracle.sessions) {
+    const auto found = sessions.load_session_entries(session.id);
+    const bool needed = session.reported || newest_node(session) > 0;
+    if (!found.ok() && found.error().code() == Code::kNotFound) {
+      if (needed) return session.id + " was reported and is lost";
+      session.batches.clear();
+      continue;
+    }
+    if (!found.ok()) return "reading " + session.id + ": " + said(found.error());
+    std::size_t batches = 0;
+    if (auto wrong = compare(session, *found, batches)) return wrong;
+    session.batches.resize(batches);
+  }
+  return std::nullopt;
+}
+
+Complaint recover_and_judge(SimDisk& disk, Oracle& oracle, int level, CallObserver* observer) {
+  // What is durable here must not vanish; of an image where only processes
+  // died, the rest may.
+  const Keepsakes kept = keep_logs(disk, oracle);
+  Handle handle(static_cast<std::uint64_t>(10 + level));
+  std::unique_ptr<fs::Fs> process = disk.process();
+  if (observer != nullptr) process = observed(std::move(process), *observer);
+  if (const auto opened = handle.open(std::move(process), oracle.sessions.empty()); !opened.ok()) {
+    return "opening: " + said(opened.error());
+  }
+  std::optional<ModelBatch> repeated;
+  if (oracle.in_flight && is_append(oracle.in_flight->op)) {
+    repeated = oracle.sessions[oracle.in_flight->session].batches.back();
+  }
+  if (auto wrong = settle(handle.sessions(), oracle)) return wrong;
+
+  if (oracle.in_flight) {  // P4: repeating the same call is safe
+    const InFlight call = *oracle.in_flight;
+    ModelSession& session = oracle.sessions[call.session];
+    Complaint wrong;
+    if (repeated) {
+      const bool there = !session.batches.empty() && session.batches.back().key == repeated->key;
+      if (!there) session.batches.push_back(*repeated);
+      wrong = append(handle, session, session.batches.size() - 1, there);
+    } else if (call.op == Op::kCreate || call.op == Op::kBranch) {
+      const bool there = disk.read_file("sessions/" + session.id + ".jsonl").has_value();
+      wrong = make(handle, session, call, there);
+      oracle.target = call.session;
+    } else {
+      wrong = mend(handle, session, call.op);
+    }
+    if (wrong) return "repeating " + std::string(name(call.op)) + ": " + *wrong;
+    oracle.in_flight.reset();
+  }
+  const std::string key = "r" + std::to_string(level);
+  if (oracle.sessions.empty()) {
+    if (auto wrong = perform(handle, oracle, Op::kCreate, key)) return wrong;
+  }
+  if (auto wrong = perform(handle, oracle, Op::kAppend2, key)) return "afterwards: " + *wrong;
+
+  const std::uint64_t before = oracle.digest();
+  if (auto wrong = settle(handle.sessions(), oracle)) return "afterwards: " + *wrong;
+  if (oracle.digest() != before) return "afterwards: a batch is missing";
+  for (const ModelSession& session : oracle.sessions) {
+    const auto report = handle.sessions().verify_session(session.id);
+    if (!report.ok()) return "verify: " + said(report.error());
+    if (!report->problems.empty()) {
+      const Problem& problem = report->problems.front();
+      // Only the session that was appended to has had its torn tail cut off.
+      if (problem.kind == "torn_tail" && session.id != oracle.sessions[oracle.target].id) continue;
+      return "verify: " + session.id + ": " + problem.kind + " " + problem.detail;
+    }
+  }
+  if (auto wrong = check_kept(disk, kept)) return wrong;
+  return check_without_indexes(disk, handle, oracle);
+}
+
+}  // namespace quipu::fault
