@@ -105,7 +105,12 @@ std::vector<Row> durable_rows(Fixture& fixture) {
            .ours = rounds.cost(0),
            .other = rounds.cost(2),
            .ratio = rounds.ratio(0, 2),
-           .bar = Bar{Kind::kRatioAtMost, 1.0}}};
+           .bar = Bar{Kind::kRatioAtMost, 1.0}},
+          // Where this is above 1, no log that grows by its appends can be below SQLite.
+          {.name = "raw write+fdatasync, p50 / SQLite WAL FULL",
+           .ours = rounds.cost(1),
+           .other = rounds.cost(2),
+           .ratio = rounds.ratio(1, 2)}};
 }
 
 std::vector<Row> batch_rows(Fixture& fixture) {

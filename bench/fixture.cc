@@ -1,13 +1,9 @@
 #include "fixture.h"
 
-#include <algorithm>
-
 #include "measure.h"
 
 namespace quipu::bench {
 namespace {
-
-constexpr std::size_t kFillBatch = 500;
 
 void append_relaxed(Store& store, const std::string& id, std::span<const NewEntry> entries) {
   const AppendResult result = must(
@@ -89,9 +85,10 @@ Session Fixture::make_session(Store& store, std::uint32_t entries) {
   wanted.id = id;
   must(store.sessions().create_session(wanted), "create_session");
   Session session{.id = id, .work = Workload(made_)};
+  // One by one, as agents do: how a log was made shows when it is read again.
   while (session.work.count() < entries) {
-    const auto left = entries - session.work.count();
-    append_relaxed(store, id, session.work.next(std::min<std::size_t>(left, kFillBatch)));
+    const NewEntry entry = session.work.next();
+    append_relaxed(store, id, {&entry, 1});
   }
   count_work(session.work);
   return session;

@@ -25,8 +25,8 @@ struct Sizes {
   std::size_t relaxed_rounds = 60;
   std::size_t relaxed_block = 100;
   std::size_t open_rounds = 40;
-  std::size_t process_rounds = 9;
-  std::size_t process_appends = 60;
+  std::size_t process_rounds = 25;
+  std::size_t process_appends = 40;
   std::size_t rebuild_rounds = 7;
   std::size_t tree_rounds = 40;
 

@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <functional>
+#include <span>
 
 #include "measure.h"
 #include "raw_log.h"
@@ -87,26 +89,32 @@ std::vector<Row> process_rows(Fixture& fixture) {
   const auto prepare = [&](std::size_t round) {
     if (made_for == round) return;
     for (std::size_t i = 0; i < kProcesses; ++i) {
-      blocks[i] = fixture.block(sessions[i].work, appends);
+      blocks[i] = fixture.block(sessions[i].work, appends + 1);
     }
     made_for = round;
   };
   const Worker with_store = [&](std::size_t process, const auto& await_start) {
     Store store = fixture.open_store();
-    await_start();
-    for (const NewEntry& entry : blocks[process].entries) {
+    const auto append = [&](const NewEntry& entry) {
       const auto result =
           store.sessions().append_session_entries(sessions[process].id, {&entry, 1});
       check(result.ok() && result->durable, "a durable append failed");
-    }
+    };
+    const std::span<const NewEntry> entries(blocks[process].entries);
+    append(entries.front());  // opens the session; opening has a row of its own
+    await_start();
+    for (const NewEntry& entry : entries.subspan(1)) append(entry);
   };
   const Worker with_raw_calls = [&](std::size_t process, const auto& await_start) {
     RawLog raw(fixture.file("process-" + std::to_string(process) + ".raw"));
-    await_start();
-    for (const std::string& line : blocks[process].lines) {
+    const auto append = [&](const std::string& line) {
       raw.append(line);
       raw.sync();
-    }
+    };
+    const std::span<const std::string> lines(blocks[process].lines);
+    append(lines.front());
+    await_start();
+    for (const std::string& line : lines.subspan(1)) append(line);
   };
   const Rounds rounds =
       take_turns(fixture.sizes().process_rounds, {[&](std::size_t round) {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/progress.h"
 #include "cli/reports.h"
 
 namespace quipu::cli {
@@ -40,19 +39,18 @@ Result<int> run_migrate(Context& context, const MigrateArguments& arguments) {
   auto ids = chosen_sessions(store->sessions(), arguments.session);
   if (!ids) return std::move(ids).error();
 
+  const auto results = go_over(context, "migrating", *ids, [&](const std::string& id) {
+    return store->sessions().migrate_session(id);
+  });
   Rounds rounds(context);
   rounds.begin();
-  Progress progress(!context.json && !context.out.terminal().is_terminal, context.err, "migrating",
-                    ids->size());
-  for (std::size_t i = 0; i < ids->size(); ++i) {
-    auto result = store->sessions().migrate_session((*ids)[i]);
-    progress.set(i + 1);
-    if (!result) {
-      rounds.failed((*ids)[i], result.error());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i]) {
+      rounds.failed((*ids)[i], results[i].error());
     } else if (context.json) {
-      write_report(rounds.json(), *result);
+      write_report(rounds.json(), *results[i]);
     } else {
-      print_report(context, *result);
+      print_report(context, *results[i]);
     }
   }
   if (auto closed = store->close(); !closed) return std::move(closed).error();

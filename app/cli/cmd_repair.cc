@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/progress.h"
 #include "cli/reports.h"
 
 namespace quipu::cli {
@@ -52,22 +51,21 @@ Result<int> run_repair(Context& context, const RepairArguments& arguments) {
   auto ids = chosen_sessions(store->sessions(), arguments.session);
   if (!ids) return std::move(ids).error();
 
+  const auto reports = go_over(context, "repairing", *ids, [&](const std::string& id) {
+    return store->sessions().repair_session(id);
+  });
   Rounds rounds(context);
   rounds.begin();
-  Progress progress(!context.json && !context.out.terminal().is_terminal, context.err, "repairing",
-                    ids->size());
-  for (std::size_t i = 0; i < ids->size(); ++i) {
-    auto report = store->sessions().repair_session((*ids)[i]);
-    progress.set(i + 1);
-    if (!report) {
-      rounds.failed((*ids)[i], report.error());
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    if (!reports[i]) {
+      rounds.failed((*ids)[i], reports[i].error());
       continue;
     }
-    if (!report->remaining.empty()) rounds.found_damage();
+    if (!reports[i]->remaining.empty()) rounds.found_damage();
     if (context.json) {
-      write_report(rounds.json(), *report);
+      write_report(rounds.json(), *reports[i]);
     } else {
-      print_report(context, *report);
+      print_report(context, *reports[i]);
     }
   }
   if (auto closed = store->close(); !closed) return std::move(closed).error();

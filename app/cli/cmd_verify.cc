@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/progress.h"
 #include "cli/reports.h"
 #include "cli/times.h"
 
@@ -44,18 +43,13 @@ Result<int> run_verify(Context& context, const VerifyArguments& arguments) {
   auto ids = chosen_sessions(store->sessions(), arguments.session);
   if (!ids) return std::move(ids).error();
 
+  const auto reports = go_over(context, "verifying", *ids, [&](const std::string& id) {
+    return store->sessions().verify_session(id);
+  });
   Rounds rounds(context);
   rounds.begin();
   std::size_t sound = 0;
-  std::vector<Result<VerifyReport>> reports;
-  {
-    Progress progress(!context.json, context.err, "verifying", ids->size());
-    for (std::size_t i = 0; i < ids->size(); ++i) {
-      reports.push_back(store->sessions().verify_session((*ids)[i]));
-      progress.set(i + 1);
-    }
-  }
-  for (std::size_t i = 0; i < ids->size(); ++i) {
+  for (std::size_t i = 0; i < reports.size(); ++i) {
     if (!reports[i]) {
       rounds.failed((*ids)[i], reports[i].error());
       continue;

@@ -8,6 +8,7 @@
 
 #include "cli/context.h"
 #include "cli/json_out.h"
+#include "cli/progress.h"
 #include "quipu/inspect.h"
 #include "quipu/store.h"
 
@@ -18,6 +19,20 @@ Result<std::vector<std::string>> chosen_sessions(SessionStore& sessions, std::st
 
 void write_problems(JsonWriter& json, const std::vector<Problem>& problems);
 void print_problems(Context& context, const std::vector<Problem>& problems);
+
+/// Does `work(id)` to each session, with progress, and only then lets the caller
+/// print: a terminal cannot show both at once.
+template <class Work>
+auto go_over(const Context& context, const char* doing, const std::vector<std::string>& ids,
+             Work work) {
+  std::vector<decltype(work(ids.front()))> results;
+  Progress progress(!context.json, context.err, doing, ids.size());
+  for (const std::string& id : ids) {
+    results.push_back(work(id));
+    progress.set(results.size());
+  }
+  return results;
+}
 
 /// Collects what happened to each session.
 class Rounds {

@@ -47,19 +47,19 @@ class Parent {
 struct NewEntry {
   /// At most kEntryIdBytesMax bytes of UTF-8 without control characters. Empty:
   /// a UUIDv7 is filled in.
-  std::string id;
+  std::string id{};
   /// Facts have no parent: leave the default.
-  Parent parent;
+  Parent parent{};
   /// Required, such as "message".
-  std::string type;
+  std::string type{};
   /// RFC 3339, UTC. Empty: now.
-  std::string timestamp;
+  std::string timestamp{};
   /// Empty: absent.
-  std::string run_id;
+  std::string run_id{};
   /// A JSON object.
   std::string payload = "{}";
   /// A JSON object. Empty: absent.
-  std::string meta;
+  std::string meta{};
 };
 
 /// An entry as stored. The views belong to whoever handed it out: see there.

@@ -64,10 +64,10 @@ enum class AppendMode : unsigned char {
 
 struct AppendOptions {
   /// Fails with `tail_moved` unless this entry is the last of the session's log.
-  std::optional<std::string> expected_tail;
+  std::optional<std::string> expected_tail{};
   /// Fails with `head_moved` unless this node is the session's head. Facts
   /// appended by others do not disturb it.
-  std::optional<std::string> expected_head;
+  std::optional<std::string> expected_head{};
   AppendMode mode = AppendMode::kNormal;
   Durability durability = Durability::kCommit;
 };
@@ -90,16 +90,16 @@ struct SessionHandle {
 
 /// What a new session's header says. Empty members are left out.
 struct NewSession {
-  std::string id;  // empty: a UUIDv7
-  std::string cwd;
-  std::string title;
-  std::string agent_id;
-  std::string preset_id;
-  std::string project_id;
+  std::string id{};  // empty: a UUIDv7
+  std::string cwd{};
+  std::string title{};
+  std::string agent_id{};
+  std::string preset_id{};
+  std::string project_id{};
 };
 
 struct ForkOptions {
-  std::string new_id;  // empty: a UUIDv7
+  std::string new_id{};  // empty: a UUIDv7
   /// Copy the path instead of referring to it: the new session stands alone.
   bool detach = false;
 };

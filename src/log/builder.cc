@@ -60,8 +60,7 @@ void IndexBuilder::accept(const Line& line) {
     accept_renamed(line, entry, envelope, input);
     return;
   }
-  entry.id_hash = index_.hash(envelope.id.view());
-  place(entry, input);
+  place(entry, envelope.id.view(), input);
 }
 
 // Other programs give the same id twice, or none.
@@ -73,8 +72,7 @@ void IndexBuilder::accept_renamed(const Line& line, IndexEntry entry, const Enve
     id = given + "~" + std::to_string(number);
   }
   entry.renamed = id != envelope.id.view();
-  entry.id_hash = index_.hash(id);
-  place(entry, input);
+  place(entry, id, input);
 }
 
 void IndexBuilder::add(std::uint64_t offset, std::size_t bytes, std::string_view id,
@@ -82,14 +80,17 @@ void IndexBuilder::add(std::uint64_t offset, std::size_t bytes, std::string_view
   IndexEntry entry;
   entry.offset = offset;
   entry.bytes = static_cast<std::uint32_t>(bytes);
-  entry.id_hash = index_.hash(id);
-  place(entry, input);
+  place(entry, id, input);
 }
 
-void IndexBuilder::place(IndexEntry entry, const FoldInput& input) {
+void IndexBuilder::place(IndexEntry entry, std::string_view id, const FoldInput& input) {
   const Ordinal own = state_.fold.count;
+  entry.id_hash = index_.hash(id);
   entry.place = fold(state_.fold, input, find_entry_, state_.damaged > 0);
   index_.add(own, entry);
+  if (is_fact(input.type)) return;
+  newest_id_ = id;
+  newest_ = {.ordinal = state_.fold.base + own, .is_node = true, .depth = entry.place.depth};
 }
 
 void IndexBuilder::damaged(const Damage& damage) {
@@ -109,6 +110,7 @@ std::optional<FoundEntry> IndexBuilder::find_or_note(std::string_view id) {
 }
 
 Result<std::optional<FoundEntry>> IndexBuilder::find(std::string_view id) {
+  if (newest_.ordinal < state_.fold.next() && id == newest_id_) return std::optional(newest_);
   TRY_ASSIGN(const std::optional<Ordinal> own,
              find_by_id(index_, state_.fold.count, id, line_text_));
   if (own) {

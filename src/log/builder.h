@@ -52,7 +52,7 @@ class IndexBuilder : public LineSink {
   const std::vector<Damage>& damages() const { return damages_; }
 
  private:
-  void place(IndexEntry entry, const FoldInput& input);
+  void place(IndexEntry entry, std::string_view id, const FoldInput& input);
   void accept_renamed(const Line& line, IndexEntry entry, const Envelope& envelope,
                       const FoldInput& input);
   std::optional<FoundEntry> find_or_note(std::string_view id);
@@ -62,6 +62,9 @@ class IndexBuilder : public LineSink {
   const Inherited* inherited_;
   LineText line_text_;
   FindEntry find_entry_ = [this](std::string_view id) { return find_or_note(id); };
+  // The newest node: the next one's parent, most of the time.
+  std::string newest_id_;
+  FoundEntry newest_;
   std::optional<Error> failure_;
   std::vector<Damage> damages_;
 };

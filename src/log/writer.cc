@@ -29,7 +29,11 @@ Result<void> LogWriter::load() {
   bytes_.emplace(*file_);
   TRY_ASSIGN(const std::string first, first_line(*file_, stat.size));
   chain_id_ = chain_session_id(first, paths_.session_id);
-  version_ = header_of(first).version;
+  // What a torn tail is over there, we cannot know: nothing is cut, nothing added.
+  if (const int version = header_of(first).version; version > kSchemaVersion) {
+    return Error(Code::kUnsupported, "session " + paths_.session_id + " has version " +
+                                         std::to_string(version) + " and can only be read");
+  }
   if (!open_index().ok()) return rebuild_index();
   auto caught_up = catch_up(stat.size);
   if (!caught_up.ok() && is_damaged_index(caught_up.error())) return rebuild_index();
@@ -136,7 +140,9 @@ Result<bool> LogWriter::refresh() {
 }
 
 Result<std::string_view> LogWriter::line_text(const IndexEntry& entry) {
-  if (entry.offset < staged_from()) return bytes_->at(entry.offset, entry.bytes);
+  // While catching up nothing is staged, and lines above the committed length
+  // are indexed already.
+  if (staged_.empty() || entry.offset < staged_from()) return bytes_->at(entry.offset, entry.bytes);
   return std::string_view(staging_).substr(entry.offset - staged_from(), entry.bytes);
 }
 

@@ -39,7 +39,8 @@ struct WriterContext {
 class LogWriter {
  public:
   /// Opens a log for appending: finds its end by the index, or reads all of it
-  /// when there is no index to believe; cuts off a torn tail.
+  /// when there is no index to believe; cuts off a torn tail. `unsupported` for
+  /// a log of a newer version.
   static Result<std::unique_ptr<LogWriter>> open(WriterContext context, LogPaths paths,
                                                  std::shared_ptr<const Inherited> inherited);
 
@@ -74,8 +75,6 @@ class LogWriter {
 
   /// Computes the index anew from the log.
   Result<void> rebuild_index();
-  /// The version in the log's header; 0 without one.
-  int version() const { return version_; }
   /// What opening or refreshing took out of the log since the last call.
   std::vector<std::string> take_quarantined() { return std::exchange(quarantined_, {}); }
 
@@ -99,7 +98,6 @@ class LogWriter {
   std::unique_ptr<fs::File> file_;
   fs::Identity identity_;
   std::string chain_id_;
-  int version_ = 0;
   std::optional<LogBytes> bytes_;
   std::shared_ptr<Index> index_;
   IndexState state_;

@@ -158,9 +158,12 @@ Result<Draft> admit_entry(const NewEntry& entry, Filler filler,
   const std::size_t expected =
       4 + (parts.parent ? 1 : 0) + (entry.run_id.empty() ? 0 : 1) + (entry.meta.empty() ? 0 : 1);
   if (members.size() != expected) return invalid("payload and meta must each be one JSON object");
-  const Envelope envelope = read_envelope(own);
-  if (draft.id != id || envelope.type.view() != entry.type ||
-      envelope.run_id.view() != entry.run_id) {
+  const auto differs = [&members](std::string_view key, const std::string& text) {
+    const auto member =
+        std::find_if(members.begin(), members.end(), [key](const auto& m) { return m.key == key; });
+    return member != members.end() && Text::of_token(member->value).view() != text;
+  };
+  if (draft.id != id || differs("type", entry.type) || differs("runId", entry.run_id)) {
     return invalid("id, type and run_id must be UTF-8");
   }
   draft.id_given = !entry.id.empty();

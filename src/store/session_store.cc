@@ -1,3 +1,4 @@
+#include <exception>
 #include <new>
 
 #include "backend/backend.h"
@@ -10,7 +11,7 @@
 namespace quipu {
 namespace {
 
-// No exception leaves the library; the only one it can meet is this.
+// No exception leaves the library.
 template <class Work>
 auto guarded(const std::atomic<bool>& closed, Work&& work) -> decltype(work()) {
   if (closed) return Error(Code::kInvalidArgument, "the store is closed");
@@ -18,6 +19,8 @@ auto guarded(const std::atomic<bool>& closed, Work&& work) -> decltype(work()) {
     return work();
   } catch (const std::bad_alloc&) {
     return Error(Code::kNoMemory, "out of memory");
+  } catch (const std::exception& defect) {
+    return Error(Code::kInternal, defect.what());
   }
 }
 

@@ -46,7 +46,8 @@ const Words kInvalid = {
 
 class Play {
  public:
-  explicit Play(const std::vector<StoreTarget*>& stores) : stores_(stores), model_(kNow) {}
+  Play(const std::vector<StoreTarget*>& stores, Tally& tally)
+      : stores_(stores), tally_(tally), model_(kNow) {}
 
   std::string all(const std::vector<RandomOp>& ops) {
     for (const auto& op : ops) {
@@ -115,6 +116,7 @@ class Play {
     }
     const Result<SessionHandle> expected = make();
     model_.fill_ids_from({});
+    ++tally_["make " + describe(expected)];
     if (expected.ok() != actual.ok()) return differs(describe(expected), describe(actual));
     if (expected.ok()) return compare_view(store, expected->session_id);
     if (expected.error().code() == actual.error().code()) return {};
@@ -183,6 +185,8 @@ class Play {
     }
     if (hand.chance(40)) line += ",\"timestamp\":" + json::quoted(row.timestamp);
     if (hand.chance(40) && !row.meta.empty()) line += ",\"meta\":" + row.meta;
+    if (hand.chance(40) && !row.run_id.empty()) line += ",\"runId\":" + json::quoted(row.run_id);
+    if (hand.chance(8)) line += ",\"extra\":1";
     return line + ",\"payload\":" + (differs_now ? "{\"other\":1}" : row.payload) + "}";
   }
 
@@ -260,6 +264,9 @@ class Play {
     model_.fill_ids_from(filled);
     const auto expected = model_.append(session, lines, options);
     model_.fill_ids_from({});
+    ++tally_["append " + describe(expected)];
+    if (expected.ok() && expected->session_id != session) ++tally_["append to the owning log"];
+    if (expected.ok() && expected->appended_count == 0) ++tally_["append again"];
     if (describe(expected) != describe(actual)) {
       return differs(describe(expected), describe(actual)) +
              (actual.ok() ? "" : ": " + actual.error().message());
@@ -286,7 +293,7 @@ class Play {
   std::string compare_view(StoreTarget& store, const std::string& session) {
     const auto actual = store.view(session);
     if (!actual.ok()) return "no view of " + session + ": " + actual.error().message();
-    const auto difference = test::difference(*model_.view(session), *actual);
+    const auto difference = test::difference(model_.view(session).value(), *actual);
     return difference.empty() ? "" : session + ": " + difference;
   }
 
@@ -302,6 +309,7 @@ class Play {
   }
 
   const std::vector<StoreTarget*>& stores_;
+  Tally& tally_;
   ModelStore model_;
   int made_ = 0;
   std::string script_;
@@ -316,8 +324,9 @@ std::vector<RandomOp> random_ops(std::uint64_t seed, std::size_t count) {
   return ops;
 }
 
-std::string play(const std::vector<RandomOp>& ops, const std::vector<StoreTarget*>& stores) {
-  return Play(stores).all(ops);
+std::string play(const std::vector<RandomOp>& ops, const std::vector<StoreTarget*>& stores,
+                 Tally& tally) {
+  return Play(stores, tally).all(ops);
 }
 
 RandomStores::RandomStores(bool on_files) {
@@ -332,7 +341,8 @@ RandomStores::RandomStores(bool on_files) {
 std::vector<RandomOp> shrink(std::vector<RandomOp> ops, bool on_files) {
   const auto fails = [on_files](const std::vector<RandomOp>& some) {
     const RandomStores stores(on_files);
-    return !play(some, stores.handles()).empty();
+    Tally tally;
+    return !play(some, stores.handles(), tally).empty();
   };
   for (std::size_t i = ops.size(); i-- > 0;) {
     auto fewer = ops;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,7 +26,10 @@ std::vector<RandomOp> random_ops(std::uint64_t seed, std::size_t count);
 /// the others did) and on a model, and compares every answer and every view.
 /// The answer is empty or says what differed, with the calls made until then in
 /// the language of the worked histories.
-std::string play(const std::vector<RandomOp>& ops, const std::vector<StoreTarget*>& stores);
+/// `tally` counts the answers by kind of call.
+using Tally = std::map<std::string, std::size_t>;
+std::string play(const std::vector<RandomOp>& ops, const std::vector<StoreTarget*>& stores,
+                 Tally& tally);
 
 /// Makes stores for one history.
 class RandomStores {

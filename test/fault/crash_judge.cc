@@ -39,10 +39,9 @@ Complaint make(Handle& handle, ModelSession& session, const InFlight& call, bool
   wanted.id = session.id;
   ForkOptions fork;
   fork.new_id = session.id;
-  const auto made =
-      call.op == Op::kCreate
-          ? handle.sessions().create_session(wanted)
-          : handle.sessions().branch_from_entry(call.from_session, call.from, fork);
+  const auto made = call.op == Op::kCreate
+                        ? handle.sessions().create_session(wanted)
+                        : handle.sessions().branch_from_entry(call.from_session, call.from, fork);
   if (there) {
     if (made.ok()) return session.id + " was made a second time";
     if (made.error().code() != Code::kIdConflict) return said(made.error());
@@ -63,6 +62,32 @@ Complaint mend(Handle& handle, const ModelSession& session, Op op) {
   if (!repaired.ok()) return "repair failed: " + said(repaired.error());
   if (!repaired->remaining.empty()) return "after repair: " + repaired->remaining.front().kind;
   return std::nullopt;
+}
+
+// The session that kMigrate is about; once it is migrated, there is nothing to do.
+std::size_t old_session(const Oracle& oracle) {
+  for (std::size_t i = 0; i < oracle.sessions.size(); ++i) {
+    if (oracle.sessions[i].id == "m") return i;
+  }
+  return oracle.target;
+}
+
+void migrated(Oracle& oracle, std::size_t session) {
+  oracle.unsealed.reset();
+  oracle.target = session;
+}
+
+// The entry to fork from may be gone, if nobody was told that it is there.
+bool can_repeat(const Oracle& oracle) {
+  const InFlight& call = *oracle.in_flight;
+  if (call.op != Op::kBranch) return true;
+  for (const ModelSession& session : oracle.sessions) {
+    if (session.id != call.from_session) continue;
+    const auto entries = entries_of(session);
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const ModelEntry& entry) { return entry.id == call.from; });
+  }
+  return false;
 }
 
 struct Answers {
@@ -135,8 +160,11 @@ Complaint perform(Handle& handle, Oracle& oracle, Op op, const std::string& key)
     if (op == Op::kBranch) {
       ModelSession upto = target;
       upto.batches.resize(newest_node(target));
-      const ModelSession& source = entries_of(upto).empty() ? oracle.sessions[0] : upto;
-      made.base = source.id == upto.id ? entries_of(upto) : source.base;
+      ModelSession first = oracle.sessions[0];
+      first.batches.resize(newest_node(first));
+      const ModelSession& source = entries_of(upto).empty() ? first : upto;
+      made.base = source.id == upto.id ? entries_of(upto) : entries_of(source);
+      if (made.base.empty()) return std::nullopt;  // nothing to fork from
       call.from = made.base.back().id;
       call.from_session = source.id;
     }
@@ -146,16 +174,36 @@ Complaint perform(Handle& handle, Oracle& oracle, Op op, const std::string& key)
     wrong = make(handle, oracle.sessions.back(), call, false);
     oracle.target = call.session;
   } else {
-    if (op == Op::kMigrate) call.session = 0;
+    if (op == Op::kMigrate) call.session = old_session(oracle);
     oracle.in_flight = call;
     wrong = mend(handle, oracle.sessions[call.session], op);
+    if (op == Op::kMigrate) migrated(oracle, call.session);
   }
   if (!wrong) oracle.in_flight.reset();
   return wrong;
 }
 
+Complaint branch_newest(Handle& handle, Oracle& oracle, const std::string& key) {
+  ModelSession& source = oracle.sessions[oracle.target];
+  ModelSession made;
+  made.id = "b-" + key;
+  made.base = entries_of(source);
+  if (made.base.empty()) return std::nullopt;
+  const InFlight call{.op = Op::kBranch,
+                      .session = oracle.sessions.size(),
+                      .from = made.base.back().id,
+                      .from_session = source.id};
+  oracle.sessions.push_back(std::move(made));
+  oracle.in_flight = call;
+  if (auto wrong = make(handle, oracle.sessions.back(), call, false)) return wrong;
+  for (ModelBatch& batch : oracle.sessions[oracle.target].batches) batch.reported = true;
+  oracle.in_flight.reset();
+  return std::nullopt;
+}
+
 Keepsakes keep_logs(const SimDisk& disk, const Oracle& oracle) {
   Keepsakes kept;
+  if (disk.unsynced_names()) return kept;  // the names themselves may vanish
   for (const ModelSession& session : oracle.sessions) {
     const std::string path = "sessions/" + session.id + ".jsonl";
     if (auto bytes = disk.read_durable(path)) kept.emplace_back(path, std::move(*bytes));
@@ -195,6 +243,16 @@ Complaint settle(SessionStore& sessions, Oracle& oracle) {
   return std::nullopt;
 }
 
+void forget_lost_session(const SimDisk& disk, Oracle& oracle) {
+  if (oracle.sessions.empty()) return;
+  const ModelSession& last = oracle.sessions.back();
+  if (last.reported || disk.read_file("sessions/" + last.id + ".jsonl").has_value()) return;
+  if (oracle.in_flight && !is_append(oracle.in_flight->op) && can_repeat(oracle)) return;
+  oracle.in_flight.reset();
+  oracle.sessions.pop_back();
+  oracle.target = 0;
+}
+
 Complaint recover_and_judge(SimDisk& disk, Oracle& oracle, int level, CallObserver* observer) {
   // What is durable here must not vanish; of an image where only processes
   // died, the rest may.
@@ -211,6 +269,7 @@ Complaint recover_and_judge(SimDisk& disk, Oracle& oracle, int level, CallObserv
   }
   if (auto wrong = settle(handle.sessions(), oracle)) return wrong;
 
+  forget_lost_session(disk, oracle);
   if (oracle.in_flight) {  // P4: repeating the same call is safe
     const InFlight call = *oracle.in_flight;
     ModelSession& session = oracle.sessions[call.session];
@@ -225,6 +284,7 @@ Complaint recover_and_judge(SimDisk& disk, Oracle& oracle, int level, CallObserv
       oracle.target = call.session;
     } else {
       wrong = mend(handle, session, call.op);
+      if (call.op == Op::kMigrate) migrated(oracle, call.session);
     }
     if (wrong) return "repeating " + std::string(name(call.op)) + ": " + *wrong;
     oracle.in_flight.reset();
@@ -243,8 +303,9 @@ Complaint recover_and_judge(SimDisk& disk, Oracle& oracle, int level, CallObserv
     if (!report.ok()) return "verify: " + said(report.error());
     if (!report->problems.empty()) {
       const Problem& problem = report->problems.front();
-      // Only the session that was appended to has had its torn tail cut off.
-      if (problem.kind == "torn_tail" && session.id != oracle.sessions[oracle.target].id) continue;
+      // Only the session that was appended to has been mended.
+      const bool mended = session.id == oracle.sessions[oracle.target].id;
+      if (!mended && (problem.kind == "torn_tail" || problem.kind == "bad_index")) continue;
       return "verify: " + session.id + ": " + problem.kind + " " + problem.detail;
     }
   }

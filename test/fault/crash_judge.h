@@ -20,6 +20,10 @@ using Complaint = std::optional<std::string>;
 /// between. Not for kClose.
 Complaint perform(Handle& handle, Oracle& oracle, Op op, const std::string& key);
 
+/// Forks from the newest entry there is, reported or not. Success promises the
+/// whole path.
+Complaint branch_newest(Handle& handle, Oracle& oracle, const std::string& key);
+
 /// The logs of a disk, to see later that no byte of them vanished.
 using Keepsakes = std::vector<std::pair<std::string, std::string>>;
 Keepsakes keep_logs(const fs::SimDisk& disk, const Oracle& oracle);
@@ -36,5 +40,9 @@ Complaint recover_and_judge(fs::SimDisk& disk, Oracle& oracle, int level, CallOb
 /// What the store says about every session must agree with the oracle, which
 /// forgets the batches that are not there.
 Complaint settle(SessionStore& sessions, Oracle& oracle);
+
+/// A session whose making was never reported may be gone, with what was about
+/// to be appended to it.
+void forget_lost_session(const fs::SimDisk& disk, Oracle& oracle);
 
 }  // namespace quipu::fault

@@ -24,6 +24,7 @@ std::uint64_t Oracle::digest() const {
     text += ';';
   }
   text += std::to_string(target);
+  if (unsealed) text += '~';
   if (in_flight) {
     text += static_cast<char>('a' + static_cast<int>(in_flight->op));
     text += std::to_string(in_flight->session);

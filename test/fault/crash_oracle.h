@@ -50,8 +50,8 @@ const char* name(Op op);
 /// The call that was running when the machine died.
 struct InFlight {
   Op op;
-  std::size_t session;     // place in Oracle::sessions
-  std::string from;        // kBranch: entry
+  std::size_t session;  // place in Oracle::sessions
+  std::string from;     // kBranch: entry
   std::string from_session;
 };
 
@@ -60,6 +60,8 @@ struct Oracle {
   /// What appends and repairs go to.
   std::size_t target = 0;
   std::optional<InFlight> in_flight;
+  /// Which session kMigrate is about: one that another program wrote, without seals.
+  std::optional<std::size_t> unsealed;
 
   std::uint64_t digest() const;
 };

@@ -14,9 +14,10 @@ namespace quipu::fault {
 
 /// How the store was before the workload.
 enum class Scene : unsigned char {
-  kFresh,  // an empty disk; making the store is part of the workload
-  kOne,    // one handle, cold; the old file has a torn tail
-  kTwo,    // two handles, both with the log open, taking turns
+  kFresh,   // an empty disk; making the store is part of the workload
+  kOne,     // one handle, cold; the log has a torn tail
+  kTwo,     // two handles, both with the log open, taking turns
+  kLegacy,  // the same, and the log is a file of another program
 };
 const char* name(Scene scene);
 
@@ -29,12 +30,13 @@ std::vector<Workload> all_workloads();
 
 struct Tally {
   std::uint64_t workloads = 0;
-  std::uint64_t points = 0;      // crash points, recoveries included
-  std::uint64_t states = 0;      // point x policy x variant
-  std::uint64_t collapsed = 0;   // of these: the policy cannot differ from another one here
-  std::uint64_t images = 0;      // built
-  std::uint64_t distinct = 0;    // of these: never seen with this expectation
-  std::uint64_t recoveries = 0;  // run and judged
+  std::uint64_t points = 0;         // crash points, recoveries included
+  std::uint64_t states = 0;         // point x policy x variant
+  std::uint64_t collapsed = 0;      // of these: the policy cannot differ from another one here
+  std::uint64_t images = 0;         // built
+  std::uint64_t distinct = 0;       // of these: never seen with this expectation
+  std::uint64_t recoveries = 0;     // run and judged
+  std::uint64_t crashed_again = 0;  // of these: crashed at each of their calls as well
   std::map<std::string, std::uint64_t> by_policy;
   std::uint64_t violations = 0;
   std::vector<std::string> examples;
@@ -46,8 +48,11 @@ struct SweepOptions {
   std::uint64_t seed = 1;
   /// How many images of a policy that has a choice, in the workload and in the
   /// recovery; when there are no more than that, all of them.
-  std::uint64_t variants = 8;
+  std::uint64_t variants = 4;
   std::uint64_t variants_again = 2;
+  /// The recovery is crashed again from one in so many images of workloads of
+  /// one, two and three calls.
+  std::uint64_t again_one_in[4] = {1, 1, 4, 24};
 };
 
 class Sweep {
@@ -67,7 +72,7 @@ class Sweep {
   class Points;
   void visit(const fs::SimDisk& disk, const Oracle& oracle, int level, std::uint64_t point,
              const std::string& where);
-  void judge(fs::SimDisk image, const Oracle& oracle, int level, bool killed,
+  void judge(fs::SimDisk image, const Oracle& oracle, int level, fs::DataLoss loss,
              const std::string& where);
   void complain(const std::string& where, const std::string& what);
 
@@ -75,6 +80,8 @@ class Sweep {
   Tally tally_;
   std::unordered_set<std::uint64_t> seen_;
   const Keepsakes* kept_ = nullptr;
+  bool index_matters_ = false;
+  std::uint64_t again_one_in_ = 1;
 };
 
 }  // namespace quipu::fault

@@ -30,6 +30,7 @@ void print(const Tally& tally) {
   row("disk images built", tally.images);
   row("distinct images x expectation", tally.distinct);
   row("recoveries run and judged", tally.recoveries);
+  row("  of them crashed again at each call", tally.crashed_again);
   for (const auto& [policy, count] : tally.by_policy) row(("  " + policy).c_str(), count);
   row("violations", tally.violations);
 }
@@ -90,8 +91,8 @@ void expect_clean(const Tally& tally) {
 TEST(CrashSweep, EveryWorkloadEveryCallEveryPolicy) {
   const auto workloads = chosen_workloads();
   ASSERT_FALSE(workloads.empty()) << "no workload of that name";
-  const Tally tally = in_threads(workloads, sweep_options(),
-                                 [](Sweep& sweep, const Workload& w) { sweep.run(w); });
+  const Tally tally =
+      in_threads(workloads, sweep_options(), [](Sweep& sweep, const Workload& w) { sweep.run(w); });
   expect_clean(tally);
   if (test_scale() >= 1 && environment("QUIPU_CRASH_WORKLOAD").empty()) {
     EXPECT_GE(tally.states, 10'000'000u);

@@ -216,6 +216,10 @@ Result<SessionHandle> ModelStore::fork(const std::string& session, const std::st
       copy.line.row.payload = copy.line.members["payload"] = kHidden;
       copy.line.row.meta.clear();
       copy.line.members.erase("meta");
+      std::string& whole = copy.line.row.json = "{";
+      for (const auto& [key, value] : copy.line.members)
+        whole += json::quoted(key) + ":" + value + ",";
+      whole.back() = '}';
     }
     copy.owner = options.new_id;
     log.own.push_back(copy);

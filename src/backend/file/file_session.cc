@@ -139,12 +139,6 @@ Result<std::size_t> FileSession::plan_some(std::span<Request* const> group) {
       break;
     }
     ++planned_requests;
-    if (writer_->version() > kSchemaVersion) {
-      request->result = Error(Code::kUnsupported, "session " + paths_.session_id + " has version " +
-                                                      std::to_string(writer_->version()) +
-                                                      " and can only be read");
-      continue;
-    }
     auto planned = plan_append(target, batch, request->options);
     if (planned.ok()) {
       request->result = answer(paths_.session_id, batch, *planned);

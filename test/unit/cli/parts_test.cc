@@ -75,9 +75,9 @@ TEST(Color, Rules) {
 TEST(Ids, Prefixes) {
   const Noun noun{"session", "look"};
   const std::vector<std::string> ids{"abc", "abcd", "abd", "x"};
-  EXPECT_EQ(*match_prefix(noun, "x", ids), "x");
-  EXPECT_EQ(*match_prefix(noun, "abcd", ids), "abcd");
-  EXPECT_EQ(*match_prefix(noun, "abc", ids), "abc") << "an exact match wins";
+  EXPECT_EQ(match_prefix(noun, "x", ids).value(), "x");
+  EXPECT_EQ(match_prefix(noun, "abcd", ids).value(), "abcd");
+  EXPECT_EQ(match_prefix(noun, "abc", ids).value(), "abc") << "an exact match wins";
   const auto ambiguous = match_prefix(noun, "ab", ids);
   ASSERT_FALSE(ambiguous.ok());
   EXPECT_EQ(ambiguous.error().code(), Code::kNotFound);
@@ -97,7 +97,7 @@ TEST(Ids, ShortIdsAreUniquePrefixes) {
   for (const std::string& id : ids) {
     const std::string shown = short_ids.of(id);
     EXPECT_GE(shown.size(), std::min<std::size_t>(8, id.size()));
-    EXPECT_EQ(*match_prefix({"id", ""}, shown, ids), id);
+    EXPECT_EQ(match_prefix({"id", ""}, shown, ids).value(), id);
   }
   EXPECT_EQ(short_ids.of(ids[0]), "0190a1b2-c3d4-7001");
   EXPECT_EQ(short_ids.of(ids[3]), "0190a1b3");
@@ -250,24 +250,24 @@ TEST(LineReader, LinesAsTheyArrive) {
   Pipe pipe;
   LineReader reader(pipe.reader(), "input", 10);
   pipe.put("one\r\n\ntw");
-  EXPECT_EQ(reader.next()->value(), "one");
-  EXPECT_EQ(reader.next()->value(), "");
+  EXPECT_EQ(reader.next().value().value(), "one");
+  EXPECT_EQ(reader.next().value().value(), "");
   // The next line is not whole; nothing may be asked of the pipe before it is.
   pipe.put("o\n0123456789\nlast");
-  EXPECT_EQ(reader.next()->value(), "two");
-  EXPECT_EQ(reader.next()->value(), "0123456789");
+  EXPECT_EQ(reader.next().value().value(), "two");
+  EXPECT_EQ(reader.next().value().value(), "0123456789");
   EXPECT_EQ(reader.line_number(), 4u);
   pipe.shut();
-  EXPECT_EQ(reader.next()->value(), "last");
-  EXPECT_FALSE(reader.next()->has_value());
-  EXPECT_FALSE(reader.next()->has_value());
+  EXPECT_EQ(reader.next().value().value(), "last");
+  EXPECT_FALSE(reader.next().value().has_value());
+  EXPECT_FALSE(reader.next().value().has_value());
 }
 
 TEST(LineReader, OverlongLineIsRefusedBeforeItsEnd) {
   Pipe pipe;
   LineReader reader(pipe.reader(), "input", 10);
   pipe.put("ok\n0123456789ABCDEF");
-  EXPECT_EQ(reader.next()->value(), "ok");
+  EXPECT_EQ(reader.next().value().value(), "ok");
   const auto line = reader.next();
   ASSERT_FALSE(line.ok());
   EXPECT_EQ(line.error().code(), Code::kTooLarge);

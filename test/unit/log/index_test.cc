@@ -13,7 +13,7 @@ using fs::MapMode;
 using fs::OpenMode;
 
 constexpr SipKey kKey{.k0 = 1, .k1 = 2};
-constexpr Ordinal kMany = 7000;  // five levels
+constexpr Ordinal kMany = 5200;  // four levels
 
 IndexEntry made(const Index& index, Ordinal own) {
   IndexEntry entry;
@@ -98,7 +98,7 @@ class IndexFile : public testing::Test {
   }
   Result<std::shared_ptr<Index>> open(MapMode mode) { return open(mode, owner()); }
 
-  fs::SimDisk disk{std::size_t{16} << 20};  // bytes a file
+  fs::SimDisk disk{std::size_t{300} << 10};  // bytes a file
   std::unique_ptr<fs::SimFs> process = disk.process();
 };
 
@@ -218,7 +218,7 @@ TEST_F(IndexFile, PublishedStateAndEntriesComeBack) {
 
 TEST_F(IndexFile, EveryCountOpens) {
   const auto writer = create(1);
-  for (Ordinal count = 2; count < 700; ++count) {
+  for (Ordinal count = 2; count < 400; ++count) {
     fill(*writer, count - 1, count);
     writer->publish(state_of(count));
     const auto reader = open(MapMode::kPrivate);

@@ -117,7 +117,7 @@ TEST(StoreLock, AppendToASessionHeldElsewhereIsBusy) {
   auto other = disk.process();
   auto file = other->open("store.lck", fs::OpenMode::kReadWrite);
   ASSERT_TRUE(file.ok());
-  ASSERT_TRUE(*(*file)->try_lock(lock_byte("s")));
+  ASSERT_TRUE((*file)->try_lock(lock_byte("s")).value());
   const auto appended = store.append({entry("b")});
   ASSERT_FALSE(appended.ok());
   EXPECT_EQ(appended.error().code(), Code::kBusy);

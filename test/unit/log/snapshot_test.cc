@@ -56,7 +56,7 @@ TEST_F(Snapshot, StaysAsItWas) {
   ASSERT_TRUE(snapshot.ok());
   for (int i = 0; i < 300; ++i) must_append({entry("e" + std::to_string(i))});
   EXPECT_EQ(ids_of(**snapshot), (Ids{"a"}));
-  EXPECT_EQ(*(*snapshot)->find("e1"), std::nullopt);
+  EXPECT_EQ((*snapshot)->find("e1").value(), std::nullopt);
   ASSERT_TRUE((*snapshot)->find("a")->has_value());
 }
 
@@ -83,7 +83,7 @@ TEST_F(Snapshot, SameAnswersWithoutIndex) {
   EXPECT_EQ((*without)->state().fold.head, (*with)->state().fold.head);
   EXPECT_EQ((*without)->state().chain, (*with)->state().chain);
   EXPECT_EQ((*without)->state().committed, (*with)->state().committed);
-  EXPECT_EQ(**(*without)->find("f77"), **(*with)->find("f77"));
+  EXPECT_EQ(*(*without)->find("f77").value(), *(*with)->find("f77").value());
 }
 
 TEST_F(Snapshot, IndexDamagedAfterOpeningIsComputedAnew) {
@@ -99,7 +99,7 @@ TEST_F(Snapshot, IndexDamagedAfterOpeningIsComputedAnew) {
       ASSERT_TRUE(found.ok()) << at;
       ASSERT_TRUE(found->has_value()) << at << " " << id;
       ASSERT_EQ(**found, own) << at;
-      ASSERT_EQ(*(*snapshot)->id(own), id) << at;
+      ASSERT_EQ((*snapshot)->id(own).value(), id) << at;
     }
     ASSERT_TRUE(disk.flip(kIndexPath, at, 0x40));
   }
@@ -136,11 +136,11 @@ TEST_F(Snapshot, LineWithoutIdHasOneThatStays) {
   ASSERT_TRUE(opened.ok());
   const LogSnapshot& snapshot = **opened;
   ASSERT_EQ(snapshot.size(), 4U);
-  EXPECT_EQ(*snapshot.id(0), "adopted-00000000");
-  EXPECT_EQ(*snapshot.id(1), "a");
-  EXPECT_EQ(*snapshot.id(2), "a~2");
-  EXPECT_EQ(*snapshot.id(3), "a~3");
-  EXPECT_EQ(**snapshot.find("a~3"), 3U);
+  EXPECT_EQ(snapshot.id(0).value(), "adopted-00000000");
+  EXPECT_EQ(snapshot.id(1).value(), "a");
+  EXPECT_EQ(snapshot.id(2).value(), "a~2");
+  EXPECT_EQ(snapshot.id(3).value(), "a~3");
+  EXPECT_EQ(*snapshot.find("a~3").value(), 3U);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ class EntryDoor : public ::testing::TestWithParam<bool> {
     const auto before = target_.view("s1");
     const auto result = append(entries);
     EXPECT_FALSE(result.ok());
-    EXPECT_EQ("", difference(*before, *target_.view("s1")));
+    EXPECT_EQ("", difference(*before, target_.view("s1").value()));
     return result.ok() ? Code::kInternal : result.error().code();
   }
 

@@ -16,8 +16,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <map>
 #include <string>
 #include <vector>
@@ -96,14 +98,20 @@ void wait_for_all(SharedMemory& shared, int processes) {
   while (shared->ready.load() < processes && now_ns() < latest) ::sched_yield();
 }
 
-// The exit code says what went wrong.
+// For a process that ends badly: the reason on stderr, the place as exit code.
+int failed(int place, const Error& error) {
+  std::fprintf(stderr, "%s: %s\n", std::string(name(error.code())).c_str(),
+               error.message().c_str());
+  return place;
+}
+
 int compete(SharedMemory& shared, const std::string& path, int me, int processes, int wins) {
   StoreTarget target(path, Door::kEntries);
   wait_for_all(shared, processes);
   for (int won = 0; won < wins;) {
     std::int64_t begin = now_ns();
     const auto summary = target.api().describe_session("s1");
-    if (!summary.ok()) return 2;
+    if (!summary.ok()) return failed(2, summary.error());
     if (!note(shared, Kind::kLook, "", summary->tail, begin)) return 3;
     const std::vector<NewEntry> batch = {
         entry_of("p" + std::to_string(me) + "-" + std::to_string(won))};
@@ -116,7 +124,7 @@ int compete(SharedMemory& shared, const std::string& path, int me, int processes
       if (!note(shared, Kind::kWin, summary->tail, batch[0].id, begin)) return 3;
       ++won;
     } else {
-      if (result.error().code() != Code::kTailMoved) return 5;
+      if (result.error().code() != Code::kTailMoved) return failed(5, result.error());
       if (result.error().actual() == summary->tail) return 6;
       if (!note(shared, Kind::kMoved, summary->tail, result.error().actual(), begin)) return 3;
     }
@@ -187,7 +195,7 @@ class Processes : public ::testing::TestWithParam<int> {};
 
 TEST_P(Processes, ExpectedTailIsLinearizable) {
   const int processes = GetParam();
-  const int wins = scaled(200.0 / processes);
+  const int wins = scaled(1600.0 / processes);
   const ScratchDir scratch;
   const std::string path = scratch.path() + "/store";
   SharedMemory shared;
@@ -206,7 +214,9 @@ TEST_P(Processes, ExpectedTailIsLinearizable) {
   const std::vector<Record> records(shared->records, shared->records + shared->count.load());
 
   std::map<std::string, std::string> winners;
+  std::size_t moved = 0;
   for (const auto& record : records) {
+    moved += record.kind == Kind::kMoved ? 1 : 0;
     if (record.kind != Kind::kWin) continue;
     ASSERT_TRUE(winners.emplace(record.expected, record.told).second)
         << "two winners on " << record.expected;
@@ -215,13 +225,15 @@ TEST_P(Processes, ExpectedTailIsLinearizable) {
   ASSERT_EQ(winners.size() + 1, log.size());
   for (std::size_t i = 1; i < log.size(); ++i) ASSERT_EQ(winners[log[i - 1]], log[i]);
   expect_in_time(records, log);
+  std::cout << processes << " processes, " << winners.size() << " appends, " << moved
+            << " times too late\n";
 }
 
 // Without expectations everybody wins; batches stay in one piece, and what a
 // process appended stays in its order.
 TEST_P(Processes, BatchesAreNotMixed) {
   const int processes = GetParam();
-  const int batches = scaled(160.0 / processes);
+  const int batches = scaled(800.0 / processes);
   const ScratchDir scratch;
   const std::string path = scratch.path() + "/store";
   SharedMemory shared;
@@ -238,7 +250,8 @@ TEST_P(Processes, BatchesAreNotMixed) {
                                            entry_of(name + "2")};
       AppendOptions options;
       if (i % 4 == 1) options.durability = Durability::kRelaxed;
-      if (!target.api().append_session_entries("s1", batch, options).ok()) return 2;
+      const auto result = target.api().append_session_entries("s1", batch, options);
+      if (!result.ok()) return failed(2, result.error());
       // What was acknowledged is seen at once, also by its own process.
       const auto tree = target.api().session_tree("s1");
       if (!tree.ok() || !tree->find(name + "2").ok()) return 3;
@@ -280,10 +293,11 @@ TEST(ProcessesOnce, OneSessionIsMadeOnce) {
     for (int i = 0; i < kSessions; ++i) {
       const auto made = target.create("s" + std::to_string(i));
       if (made.ok()) shared->count.fetch_add(1);
-      if (!made.ok() && made.error().code() != Code::kIdConflict) return 2;
+      if (!made.ok() && made.error().code() != Code::kIdConflict) return failed(2, made.error());
       // Whoever lost finds a whole session.
       const auto view = target.view("s" + std::to_string(i));
-      if (!view.ok() || view->rows.size() != 1) return 3;
+      if (!view.ok()) return failed(3, view.error());
+      if (view->rows.size() != 1) return 4;
     }
     return 0;
   });
@@ -302,8 +316,10 @@ TEST(ProcessesOnce, OneStoreIsMadeOnce) {
       StoreOptions options;
       options.create = true;
       auto store = Store::open("file:" + path, options);
-      if (!store.ok() || store->id().size() >= kIdBytes) return 2;
-      if (!store->sessions().create_session().ok()) return 3;
+      if (!store.ok()) return failed(2, store.error());
+      const auto session = store->sessions().create_session();
+      if (!session.ok()) return failed(3, session.error());
+      if (store->id().size() >= kIdBytes) return 4;
       std::strncpy(shared->records[me].told, store->id().c_str(), kIdBytes - 1);
       return 0;
     });

@@ -1,0 +1,196 @@
+// Any bytes as a log: recovery ends, invents nothing, agrees with itself, and an
+// append to it keeps everything that was visible.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/file/file_backend.h"
+#include "base/json_scan.h"
+#include "fs/sim_fs.h"
+#include "log/recover.h"
+#include "quipu/store.h"
+
+namespace {
+
+using quipu::Code;
+using quipu::log::Damage;
+using quipu::log::Line;
+using quipu::log::Recovered;
+
+// Renaming lines of equal id is quadratic in their number.
+constexpr std::size_t kBytesMax = 8192;
+constexpr std::string_view kSession = "s";
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+class Sink : public quipu::log::LineSink {
+ public:
+  void accept(const Line& line) override {
+    lines.push_back(line);
+    ids_.emplace(quipu::read_envelope_prefix(line.text).id.view());
+  }
+  void damaged(const Damage& damage) override { damages.push_back(damage); }
+  bool knows(std::string_view line) override {
+    return ids_.contains(std::string(quipu::read_envelope_prefix(line).id.view()));
+  }
+  bool shows_same(const Sink& other) const {
+    return std::equal(lines.begin(), lines.end(), other.lines.begin(), other.lines.end(),
+                      [](const Line& a, const Line& b) {
+                        return a.offset == b.offset && a.text == b.text && a.sealed == b.sealed;
+                      });
+  }
+  std::vector<Line> lines;
+  std::vector<Damage> damages;
+
+ private:
+  std::set<std::string> ids_;
+};
+
+void check_lines(std::string_view bytes, const Sink& sink, const Recovered& end) {
+  require(end.committed + end.torn_bytes == bytes.size());
+  std::uint64_t at = 0;
+  for (const Line& line : sink.lines) {
+    require(line.offset >= at);
+    at = line.offset + line.text.size();
+    require(at <= end.committed);
+    require(bytes.substr(line.offset, line.text.size()).data() == line.text.data());
+    require(line.offset == 0 || bytes[line.offset - 1] == '\n');
+    require(at == bytes.size() || bytes[at] == '\n');
+    require(quipu::log::find_seal(line.text).has_value() == line.sealed);
+    require(line.sealed || quipu::json::is_object(line.text));
+  }
+  // A reader that maps no more than this sees the same.
+  const std::size_t settled = quipu::log::settled_end(bytes);
+  require(settled >= at);
+  Sink reader;
+  quipu::log::recover(bytes.substr(0, settled), 0, quipu::log::chain_seed(kSession), reader);
+  require(reader.shows_same(sink));
+}
+
+// Catching up from the end of any line is the same as reading everything.
+void check_steps(std::string_view bytes, const Sink& sink, const Recovered& end) {
+  if (!sink.damages.empty()) return;
+  for (std::size_t cut = bytes.find('\n'); cut != std::string_view::npos;
+       cut = bytes.find('\n', cut + 1)) {
+    Sink steps;
+    const Recovered first =
+        quipu::log::recover(bytes.substr(0, cut + 1), 0, quipu::log::chain_seed(kSession), steps);
+    const Recovered second =
+        quipu::log::recover(bytes.substr(first.committed), first.committed, first.chain, steps);
+    require(steps.shows_same(sink));
+    require(second.committed == end.committed && second.chain == end.chain);
+    if (cut > 2048) return;  // quadratic
+  }
+}
+
+// What a writer adds behind the end counts, and takes nothing away.
+void check_next_batch(std::string_view bytes, const Sink& sink, const Recovered& end) {
+  std::string log(bytes.substr(0, end.committed));
+  if (!log.empty() && log.back() != '\n') log += '\n';
+  std::uint32_t chain = end.chain;
+  for (std::uint32_t remaining = 2; remaining-- > 0;) {
+    std::string line;
+    quipu::log::append_unsealed(line, "{\"id\":\"new-" + std::to_string(remaining) + "\"");
+    chain = quipu::log::write_seal(line.data(), line.size(), remaining, chain);
+    log += line;
+  }
+  Sink after;
+  const Recovered again = quipu::log::recover(log, 0, quipu::log::chain_seed(kSession), after);
+  require(again.torn_bytes == 0 && again.chain == chain);
+  require(after.lines.size() >= sink.lines.size() + 2);
+  for (std::size_t i = 0; i < sink.lines.size(); ++i) {
+    require(after.lines[i].offset == sink.lines[i].offset);
+    require(after.lines[i].text == sink.lines[i].text);
+  }
+}
+
+class NoClock : public quipu::Clock {
+ public:
+  std::int64_t unix_ms() override { return 0; }
+  std::chrono::nanoseconds monotonic() override { return {}; }
+  void sleep(std::chrono::nanoseconds) override {}
+};
+
+class Counter : public quipu::Random {
+ public:
+  void fill(std::span<std::byte> bytes) override {
+    for (auto& byte : bytes) byte = static_cast<std::byte>(next_++);
+  }
+
+ private:
+  unsigned next_ = 0;
+};
+
+struct Opened {
+  explicit Opened(quipu::fs::SimDisk& disk) {
+    auto backend = quipu::file::FileBackend::open(disk.process(), clock, random, {.create = true});
+    require(backend.ok());
+    store = std::make_unique<quipu::Store>(std::move(backend).value());
+  }
+  quipu::Result<std::vector<quipu::Entry>> entries() {
+    return store->sessions().load_session_entries(kSession);
+  }
+  NoClock clock;
+  Counter random;
+  std::unique_ptr<quipu::Store> store;
+};
+
+bool begins_with(const std::vector<quipu::Entry>& all, const std::vector<quipu::Entry>& first) {
+  return all.size() >= first.size() &&
+         std::equal(first.begin(), first.end(), all.begin(),
+                    [](const auto& a, const auto& b) { return a.id == b.id && a.json == b.json; });
+}
+
+void check_store(std::string_view bytes) {
+  quipu::fs::SimDisk disk;
+  { Opened make(disk); }
+  disk.write_file("sessions/s.jsonl", bytes);
+  Opened opened(disk);
+  auto& sessions = opened.store->sessions();
+  const auto before = opened.entries();
+  quipu::ignore(sessions.verify_session(kSession), "it must end");
+  quipu::ignore(sessions.dump_session(kSession), "it must end");
+  quipu::ignore(sessions.describe_session(kSession), "it must end");
+  quipu::ignore(sessions.session_tree(kSession), "it must end");
+  const std::string_view line =
+      R"({"id":"fuzz-\u002dnew","type":"message","parentId":null,"payload":{}})";
+  const auto appended = sessions.append_session_lines(kSession, std::span(&line, 1));
+  const auto after = opened.entries();
+  require(before.ok() == after.ok());
+  if (!before.ok()) return;
+  require(begins_with(*after, *before));
+  if (appended.ok()) {
+    require(after->size() == before->size() + appended->appended_count);
+    require(appended->appended_count == 0 || after->back().id == "fuzz--new");
+  } else {
+    require(appended.error().code() == Code::kUnsupported ||
+            appended.error().code() == Code::kIdConflict);
+    require(after->size() == before->size());
+  }
+  disk.remove_file("sessions/s.idx");
+  Opened fresh(disk);
+  const auto again = fresh.entries();
+  require(again.ok() && again->size() == after->size() && begins_with(*again, *after));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size > kBytesMax) return 0;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  Sink sink;
+  const Recovered end = quipu::log::recover(bytes, 0, quipu::log::chain_seed(kSession), sink);
+  check_lines(bytes, sink, end);
+  check_steps(bytes, sink, end);
+  check_next_batch(bytes, sink, end);
+  check_store(bytes);
+  return 0;
+}
