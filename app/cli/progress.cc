@@ -68,7 +68,8 @@ void Progress::set(std::uint64_t done) {
   }
   const auto tenths =
       total_ == 0 ? 0u : static_cast<unsigned>(std::min(done, total_) * 10 / total_);
-  if (tenths <= tenths_ || SteadyClock::now() - start_ < kPatience) return;
+  // Nobody needs to read that it is done: the answer says so.
+  if (tenths <= tenths_ || tenths == 10 || SteadyClock::now() - start_ < kPatience) return;
   tenths_ = tenths;
   print(fmt::format("quipu: {} {} %\n", what_, tenths * 10));
 }

@@ -60,16 +60,20 @@ Error unknown(const Draft& draft, std::string_view role, const std::string& id,
 }
 
 // Everything that entries point at must be there: stored, or earlier in the
-// batch (that it is not later, the door has seen to).
+// batch.
 class References {
  public:
-  References(AppendTarget& target, const Batch& batch) : target_(target) {
-    if (batch.drafts.size() == 1) return;  // it has nothing but itself to point at
-    in_batch_.reserve(batch.drafts.size());
-    for (const Draft& draft : batch.drafts) in_batch_.emplace(draft.id, draft.is_node());
+  explicit References(AppendTarget& target) : target_(target) {}
+
+  /// In the order of the batch.
+  Result<void> check(const Draft& draft) {
+    TRY(check_pointers(draft));
+    earlier_.emplace(draft.id, draft.is_node());
+    return {};
   }
 
-  Result<void> check(const Draft& draft) {
+ private:
+  Result<void> check_pointers(const Draft& draft) {
     if (draft.parent_link == ParentLink::kEntry) {
       TRY(require_node(draft, "parent", draft.parent));
     }
@@ -81,7 +85,6 @@ class References {
     return {};
   }
 
- private:
   Result<void> require_node(const Draft& draft, std::string_view role, const std::string& id) {
     TRY_ASSIGN(const auto is_node, look_up(id));
     if (!is_node) return unknown(draft, role, id, "not in the session");
@@ -90,7 +93,7 @@ class References {
   }
 
   Result<std::optional<bool>> look_up(const std::string& id) {
-    if (const auto found = in_batch_.find(id); found != in_batch_.end()) {
+    if (const auto found = earlier_.find(id); found != earlier_.end()) {
       return std::optional(found->second);
     }
     TRY_ASSIGN(const auto found, target_.find(id));
@@ -98,7 +101,7 @@ class References {
   }
 
   AppendTarget& target_;
-  std::unordered_map<std::string_view, bool> in_batch_;
+  std::unordered_map<std::string_view, bool> earlier_;
 };
 
 // The member that a draft without one gets: the head as it is at this line.
@@ -130,7 +133,7 @@ Result<Planned> plan_append(AppendTarget& target, const Batch& batch,
   }
   TRY(check_tail(target, options));
   TRY(check_head(target, options));
-  References references(target, batch);
+  References references(target);
   for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
     if (!stored[i]) TRY(references.check(batch.drafts[i]));
   }

@@ -30,10 +30,12 @@ std::string id_of(const Index& index, const IndexEntry& entry, std::string_view 
   if (!entry.renamed) return id;
   if (id.empty()) id = adopted_id(entry.offset);
   if (index.hash(id) == entry.id_hash) return id;
-  // The number is not stored; it is small, and the hash tells.
+  // The number is not stored; it is small, and the hash tells. With a damaged
+  // line none fits, and any answer is as good as another.
+  constexpr Ordinal kRenamedMax = 100'000;
   for (Ordinal number = 2;; ++number) {
     std::string numbered = id + "~" + std::to_string(number);
-    if (index.hash(numbered) == entry.id_hash || number == kNone) return numbered;
+    if (index.hash(numbered) == entry.id_hash || number == kRenamedMax) return numbered;
   }
 }
 

@@ -60,11 +60,30 @@ class Recovery {
       take_sealed(line, *seal);
     } else if (is_blank(line.text) && has_feed) {
       take_unsealed(line, Kind::kBlank, true);
-    } else if (!find_seal(line.text) && json::is_object(line.text)) {
+    } else if (const auto damaged = find_damaged_seal(line.text)) {
+      take_damaged_seal(line, *damaged, has_feed);
+    } else if (json::is_object(line.text)) {
       take_unsealed(line, Kind::kUnsealed, has_feed);
     } else {
       take_garbage(line, has_feed);
     }
+  }
+
+  void take_damaged_seal(Line line, const DamagedSeal& damaged, bool has_feed) {
+    const auto computed = chain_ ? std::optional(seal_crc(*chain_, line.text)) : std::nullopt;
+    if (!damaged.seal || !has_feed) {
+      take_garbage(line, has_feed);
+      if (computed) other_chain_ = computed;
+      return;
+    }
+    Candidate candidate;
+    candidate.line = line;
+    candidate.bytes = line.text.size() + 1;
+    candidate.kind = Kind::kSealed;
+    candidate.seal = *damaged.seal;
+    chain_ = damaged.seal->crc;
+    other_chain_ = computed;
+    add_sealed(candidate);
   }
 
   void take_sealed(Line line, Seal seal) {
@@ -90,16 +109,20 @@ class Recovery {
   }
 
   void add_sealed(const Candidate& candidate) {
-    if (expected_remaining_ && candidate.seal.remaining != *expected_remaining_) {
-      close_segment();  // a new batch began before the last one ended
+    // A new batch began before the last one ended. (The count of a damaged line
+    // proves nothing.)
+    if (candidate.good && expected_remaining_ && candidate.seal.remaining != *expected_remaining_) {
+      close_segment();
     }
     current_.good = current_.good && candidate.good;
     current_.lines.push_back(candidate);
     if (candidate.seal.remaining == 0) {
       current_.complete = true;
       close_segment();
-    } else {
+    } else if (candidate.good) {
       expected_remaining_ = candidate.seal.remaining - 1;
+    } else {
+      expected_remaining_.reset();
     }
   }
 
@@ -220,7 +243,10 @@ std::size_t settled_end(std::string_view bytes) {
     const std::size_t start = previous == std::string_view::npos ? 0 : previous + 1;
     const std::string_view text = bytes.substr(start, text_end - start);
     const auto seal = find_seal(text);
-    if (seal ? has_feed && seal->remaining == 0 : json::is_object(text)) return end;
+    if (seal ? has_feed && seal->remaining == 0
+             : !find_damaged_seal(text) && json::is_object(text)) {
+      return end;
+    }
     end = start;
   }
   return 0;

@@ -44,6 +44,24 @@ std::optional<Seal> find_seal(std::string_view line) {
   return Seal{.remaining = *remaining, .crc = *crc};
 }
 
+std::optional<DamagedSeal> find_damaged_seal(std::string_view line) {
+  // A foreign line differs from the shape nearly everywhere.
+  constexpr std::size_t kDifferencesMax = 3;
+  if (line.size() <= kSealBytes) return std::nullopt;
+  const std::string_view end = line.substr(line.size() - kSealBytes);
+  const std::string_view shape = kPlaceholder.substr(0, kSealBytes);
+  std::size_t differences = 0;
+  for (std::size_t i = 0; i < kSealBytes; ++i) {
+    const bool fits = shape[i] == '0' ? read_hex(end.substr(i, 1)).has_value() : end[i] == shape[i];
+    if (!fits && ++differences > kDifferencesMax) return std::nullopt;
+  }
+  const auto digits = end.substr(kSealStart.size());
+  const auto remaining = read_hex(digits.substr(0, kRemainingDigits));
+  const auto crc = read_hex(digits.substr(kRemainingDigits + 1, kCrcDigits));
+  if (!remaining || !crc) return DamagedSeal{};
+  return DamagedSeal{.seal = Seal{.remaining = *remaining, .crc = *crc}};
+}
+
 std::uint32_t seal_crc(std::uint32_t previous, std::string_view line) {
   return crc32c_extend(previous, line.substr(0, line.size() - kCrcDigits - 2));
 }

@@ -36,6 +36,14 @@ struct Seal {
 /// shape is there. Says nothing about whether the checksum is right.
 std::optional<Seal> find_seal(std::string_view line);
 
+/// What can still be read of the seal of a line whose end nearly has the shape
+/// of one: such a line was sealed once and is damaged now, it is not another
+/// program's. Nothing for every other line.
+struct DamagedSeal {
+  std::optional<Seal> seal;  // when all its digits are there
+};
+std::optional<DamagedSeal> find_damaged_seal(std::string_view line);
+
 /// The line without its seal and closing brace; the line has one.
 inline std::string_view body_of(std::string_view line) {
   return line.substr(0, line.size() - kSealBytes);

@@ -11,6 +11,8 @@
 namespace quipu::log {
 namespace {
 
+constexpr std::uint64_t kCopyBytes = std::uint64_t{1} << 20;
+
 bool is_damaged_index(const Error& error) { return error.code() == Code::kCorrupt; }
 
 }  // namespace
@@ -197,6 +199,9 @@ Result<void> LogWriter::commit(bool sync) {
 // wrote it.
 Result<void> LogWriter::sync_earlier() {
   if (state_.durable == state_.committed) return {};
+  // Somebody else's sync may have failed on these bytes, and the kernel then
+  // takes their pages for clean: only bytes written again are really synced.
+  if (state_.durable > 0) TRY(write_again(state_.durable));
   if (auto synced = file_->sync(); !synced.ok()) {
     refused_ = Error(Code::kIoError, "earlier entries cannot be made durable: " +
                                          std::move(synced).error().message());
@@ -204,6 +209,19 @@ Result<void> LogWriter::sync_earlier() {
   }
   state_.durable = state_.committed;
   index_->publish(state_);
+  return {};
+}
+
+// The same bytes in the same place: readers see no difference.
+Result<void> LogWriter::write_again(std::uint64_t from) {
+  TRY_ASSIGN(const auto file, context_.fs.open(paths_.log, fs::OpenMode::kReadWrite));
+  while (from < state_.committed) {
+    const std::uint64_t size = std::min(state_.committed - from, kCopyBytes);
+    TRY_ASSIGN(const std::string bytes,
+               fs::read_exactly(*file_, from, static_cast<std::size_t>(size)));
+    TRY(fs::write_all_at(*file, bytes, from));
+    from += size;
+  }
   return {};
 }
 

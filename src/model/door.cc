@@ -163,8 +163,9 @@ Result<Draft> admit_entry(const NewEntry& entry, Filler filler,
         std::find_if(members.begin(), members.end(), [key](const auto& m) { return m.key == key; });
     return member != members.end() && Text::of_token(member->value).view() != text;
   };
-  if (draft.id != id || differs("type", entry.type) || differs("runId", entry.run_id)) {
-    return invalid("id, type and run_id must be UTF-8");
+  if (draft.id != id || draft.parent != entry.parent.id() || differs("type", entry.type) ||
+      differs("runId", entry.run_id)) {
+    return invalid("id, parent, type and run_id must be UTF-8");
   }
   draft.id_given = !entry.id.empty();
   draft.timestamp_given = !entry.timestamp.empty();

@@ -221,6 +221,14 @@ class Play {
                    R"({"id":"fwd","type":"message","parentId":"later","payload":{}})");
       lines.push_back(R"({"id":"later","type":"message","payload":{}})");
     }
+    if (hand.chance(2)) {
+      const bool head = hand.chance(50);
+      lines.insert(lines.begin(),
+                   head
+                       ? R"({"id":"early","type":"head","payload":{"entryId":"last"}})"
+                       : R"({"id":"early","type":"redaction","payload":{"targetEntryId":"last"}})");
+      lines.push_back(R"({"id":"last","type":"message","payload":{}})");
+    }
     return lines;
   }
 

@@ -131,7 +131,7 @@ ScratchDir::ScratchDir() {
   std::error_code error;
   const bool has_shm = stdfs::is_directory("/dev/shm", error) && ::access("/dev/shm", W_OK) == 0;
   const stdfs::path base = has_shm ? stdfs::path("/dev/shm") : stdfs::temp_directory_path();
-  path_ = (base / "quipu-test-XXXXXX").string();
+  path_ = (base / "quipu-test-").string() + std::string(6, 'X');
   if (::mkdtemp(path_.data()) == nullptr) give_up("cannot make " + path_);
 }
 

@@ -1,4 +1,5 @@
 // Opening and making a file store: quipu.json and the directories beside it.
+#include <algorithm>
 #include <charconv>
 
 #include "backend/file/file_backend.h"
@@ -47,6 +48,8 @@ Result<StoreFile> read_store_file(fs::Fs& fs) {
 
 Result<void> make_store_file(fs::Fs& fs, Clock& clock, Random& random) {
   TRY_ASSIGN(const auto names, fs.list(""));
+  // Somebody else may be making the store at this moment.
+  if (std::find(names.begin(), names.end(), kStoreFile) != names.end()) return {};
   if (!names.empty()) {
     return Error(Code::kInvalidArgument, "the directory is not empty and no store")
         .with_hint("choose an empty or a new directory");
@@ -59,7 +62,6 @@ Result<void> make_store_file(fs::Fs& fs, Clock& clock, Random& random) {
   TRY(fs::append_all(*file, text));
   TRY(file->sync());
   auto linked = fs.link(*file, std::string(kStoreFile));
-  // Somebody else may have made the store at the same moment.
   if (!linked.ok() && linked.error().code() != Code::kIdConflict) return linked;
   return fs.sync_dir("");
 }

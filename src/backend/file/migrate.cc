@@ -107,6 +107,16 @@ Result<void> check_new_log(fs::File& file, const Upgraded& upgraded) {
   return Error(Code::kIoError, "the migrated file does not read back; the old one is in place");
 }
 
+// An interrupted migration may have kept the same file under the same name.
+Result<void> keep_in_trash(fs::Fs& fs, const std::string& path, const std::string& kept) {
+  auto linked = fs.link(path, kept);
+  if (linked.ok() || linked.error().code() != Code::kIdConflict) return linked;
+  TRY_ASSIGN(const fs::Stat old, fs.stat(path));
+  TRY_ASSIGN(const fs::Stat there, fs.stat(kept));
+  if (old.identity == there.identity) return {};
+  return linked;
+}
+
 }  // namespace
 
 Result<MigrationResult> FileBackend::migrate(const std::string& session_id) {
@@ -133,7 +143,7 @@ Result<MigrationResult> FileBackend::migrate(const std::string& session_id) {
     TRY(fs_->link(*file, beside));
     const std::string kept = "trash/" + session_id + ".v" + std::to_string(old.version) + "." +
                              std::to_string(clock_.unix_ms()) + ".jsonl";
-    TRY(fs_->link(paths.log, kept));
+    TRY(keep_in_trash(*fs_, paths.log, kept));
     TRY(fs_->sync_dir("trash"));
     TRY(fs_->rename(beside, paths.log));
     if (auto synced = fs_->sync_dir(paths.directory); !synced.ok()) {
