@@ -65,43 +65,60 @@ class Recovery {
     } else if (json::is_object(line.text)) {
       take_unsealed(line, Kind::kUnsealed, has_feed);
     } else {
-      take_garbage(line, has_feed);
+      take_garbage(line, has_feed, false);
     }
   }
 
   void take_damaged_seal(Line line, const DamagedSeal& damaged, bool has_feed) {
     const auto computed = chain_ ? std::optional(seal_crc(*chain_, line.text)) : std::nullopt;
-    if (!damaged.seal || !has_feed) {
-      take_garbage(line, has_feed);
+    if (!damaged.crc || !has_feed) {
+      take_garbage(line, has_feed, has_feed && damaged.remaining == 0U);
       if (computed) other_chain_ = computed;
       return;
+    }
+    // Digits that cannot be read count as whatever the line before expects.
+    const std::uint32_t remaining = damaged.remaining.value_or(expected_remaining_.value_or(1));
+    take_bad_seal(line, {.remaining = remaining, .crc = *damaged.crc}, computed);
+  }
+
+  void take_bad_seal(Line line, Seal seal, std::optional<std::uint32_t> computed) {
+    if (chain_) {
+      seal.remaining = mend_remaining(*chain_, line.text, seal).value_or(seal.remaining);
     }
     Candidate candidate;
     candidate.line = line;
     candidate.bytes = line.text.size() + 1;
     candidate.kind = Kind::kSealed;
-    candidate.seal = *damaged.seal;
-    chain_ = damaged.seal->crc;
+    candidate.seal = seal;
+    chain_ = seal.crc;
+    // When only the digits of a seal rotted, the next line extends what they
+    // should have been.
     other_chain_ = computed;
     add_sealed(candidate);
   }
 
   void take_sealed(Line line, Seal seal) {
     line.sealed = true;
+    const auto computed = chain_ ? std::optional(seal_crc(*chain_, line.text)) : std::nullopt;
+    bool good =
+        computed == seal.crc || (other_chain_ && seal_crc(*other_chain_, line.text) == seal.crc);
+    // Invariant 3: behind damage, a line that was here before is a stale copy.
+    const bool behind_damage = !pending_.empty() || !current_.good;
+    if (good && behind_damage && sink_.knows(line.text)) good = false;
+    if (!good && chain_) {
+      take_bad_seal(line, seal, computed);
+      return;
+    }
     Candidate candidate;
     candidate.line = line;
     candidate.bytes = line.text.size() + 1;
     candidate.kind = Kind::kSealed;
     candidate.seal = seal;
-    const auto computed = chain_ ? std::optional(seal_crc(*chain_, line.text)) : std::nullopt;
-    candidate.good =
-        computed == seal.crc || (other_chain_ && seal_crc(*other_chain_, line.text) == seal.crc);
-    candidate.unanchored = !chain_;
+    candidate.good = good;
+    candidate.unanchored = !good;
     chain_ = seal.crc;
-    // When only the digits of a seal rotted, the next line extends what they
-    // should have been.
-    other_chain_ = candidate.good ? std::nullopt : computed;
-    if (candidate.good && seal.remaining == 0 && current_.lines.empty() && pending_.empty()) {
+    other_chain_.reset();
+    if (good && seal.remaining == 0 && current_.lines.empty() && pending_.empty()) {
       release(candidate);  // nearly every line: a batch of one, nothing wrong
       return;
     }
@@ -109,15 +126,18 @@ class Recovery {
   }
 
   void add_sealed(const Candidate& candidate) {
-    // A new batch began before the last one ended. (The count of a damaged line
-    // proves nothing.)
+    // A new batch began before the last one ended.
     if (candidate.good && expected_remaining_ && candidate.seal.remaining != *expected_remaining_) {
       close_segment();
     }
+    add(candidate, candidate.seal.remaining == 0);
+  }
+
+  void add(const Candidate& candidate, bool is_last) {
     current_.good = current_.good && candidate.good;
     current_.lines.push_back(candidate);
-    if (candidate.seal.remaining == 0) {
-      current_.complete = true;
+    current_.complete = is_last;
+    if (current_.complete) {
       close_segment();
     } else if (candidate.good) {
       expected_remaining_ = candidate.seal.remaining - 1;
@@ -143,15 +163,13 @@ class Recovery {
 
   // Written before the damage, the next line extends a value that is lost;
   // written after it, by a writer that saw the damage, it extends these bytes.
-  void take_garbage(Line line, bool has_feed) {
+  void take_garbage(Line line, bool has_feed, bool is_last) {
     other_chain_ = fold_unsealed(chain_ ? *chain_ : *other_chain_, line.text);
     chain_.reset();
-    expected_remaining_.reset();
-    current_.good = false;
     Candidate candidate;
     candidate.line = line;
     candidate.bytes = line.text.size() + (has_feed ? 1 : 0);
-    current_.lines.push_back(candidate);
+    add(candidate, is_last);
   }
 
   void close_segment() {

@@ -1,6 +1,6 @@
 #include "log/seal.h"
 
-#include <cstring>
+#include <array>
 
 #include "base/crc32c.h"
 
@@ -45,25 +45,42 @@ std::optional<Seal> find_seal(std::string_view line) {
 }
 
 std::optional<DamagedSeal> find_damaged_seal(std::string_view line) {
-  // A foreign line differs from the shape nearly everywhere.
+  // A foreign line differs from the shape nearly everywhere. The digits alone
+  // are enough: two pieces of sealed lines may have come together before them.
   constexpr std::size_t kDifferencesMax = 3;
   if (line.size() <= kSealBytes) return std::nullopt;
   const std::string_view end = line.substr(line.size() - kSealBytes);
   const std::string_view shape = kPlaceholder.substr(0, kSealBytes);
-  std::size_t differences = 0;
+  std::size_t before_digits = 0;
+  std::size_t among_digits = 0;
   for (std::size_t i = 0; i < kSealBytes; ++i) {
     const bool fits = shape[i] == '0' ? read_hex(end.substr(i, 1)).has_value() : end[i] == shape[i];
-    if (!fits && ++differences > kDifferencesMax) return std::nullopt;
+    if (!fits) ++(i < kSealStart.size() ? before_digits : among_digits);
   }
+  if (among_digits > 0 && before_digits + among_digits > kDifferencesMax) return std::nullopt;
   const auto digits = end.substr(kSealStart.size());
-  const auto remaining = read_hex(digits.substr(0, kRemainingDigits));
-  const auto crc = read_hex(digits.substr(kRemainingDigits + 1, kCrcDigits));
-  if (!remaining || !crc) return DamagedSeal{};
-  return DamagedSeal{.seal = Seal{.remaining = *remaining, .crc = *crc}};
+  return DamagedSeal{.remaining = read_hex(digits.substr(0, kRemainingDigits)),
+                     .crc = read_hex(digits.substr(kRemainingDigits + 1, kCrcDigits))};
 }
 
 std::uint32_t seal_crc(std::uint32_t previous, std::string_view line) {
   return crc32c_extend(previous, line.substr(0, line.size() - kCrcDigits - 2));
+}
+
+std::optional<std::uint32_t> mend_remaining(std::uint32_t previous, std::string_view line,
+                                            Seal seal) {
+  const auto before = line.substr(0, line.size() - kSealBytes + kSealStart.size());
+  const std::uint32_t chain = crc32c_extend(previous, before);
+  for (std::uint32_t place = 0; place < 4 * kRemainingDigits; place += 4) {
+    for (std::uint32_t digit = 0; digit < 16; ++digit) {
+      const std::uint32_t remaining = (seal.remaining & ~(0xfU << place)) | digit << place;
+      std::array<char, kRemainingDigits + 1> digits{};
+      write_hex(digits.data(), kRemainingDigits, remaining);
+      digits.back() = '.';
+      if (crc32c_extend(chain, {digits.data(), digits.size()}) == seal.crc) return remaining;
+    }
+  }
+  return std::nullopt;
 }
 
 std::uint32_t fold_unsealed(std::uint32_t previous, std::string_view line) {

@@ -40,7 +40,8 @@ std::optional<Seal> find_seal(std::string_view line);
 /// of one: such a line was sealed once and is damaged now, it is not another
 /// program's. Nothing for every other line.
 struct DamagedSeal {
-  std::optional<Seal> seal;  // when all its digits are there
+  std::optional<std::uint32_t> remaining;
+  std::optional<std::uint32_t> crc;
 };
 std::optional<DamagedSeal> find_damaged_seal(std::string_view line);
 
@@ -51,6 +52,11 @@ inline std::string_view body_of(std::string_view line) {
 
 /// The value that a line's seal must have when `previous` stands before it.
 std::uint32_t seal_crc(std::uint32_t previous, std::string_view line);
+
+/// How many lines a damaged line had still to come, if nothing but one digit of
+/// that number was damaged: with the right one its checksum fits.
+std::optional<std::uint32_t> mend_remaining(std::uint32_t previous, std::string_view line,
+                                            Seal seal);
 
 /// The chain's value after a whole line without a seal.
 std::uint32_t fold_unsealed(std::uint32_t previous, std::string_view line);

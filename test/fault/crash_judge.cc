@@ -147,11 +147,12 @@ bool kept_in(const SimDisk& disk, const std::string& now, const std::string& the
 }  // namespace
 
 Complaint perform(Handle& handle, Oracle& oracle, Op op, const std::string& key) {
-  InFlight call{.op = op, .session = oracle.target, .from = {}, .from_session = {}};
+  InFlight call{.op = op, .session = oracle.target, .from = {}, .from_session = {}, .batch = {}};
   ModelSession& target = oracle.sessions[oracle.target];
   Complaint wrong;
   if (is_append(op)) {
-    target.batches.push_back({.key = key, .size = batch_size(op)});
+    call.batch = {.key = key, .size = batch_size(op)};
+    target.batches.push_back(call.batch);
     oracle.in_flight = call;
     wrong = append(handle, target, target.batches.size() - 1, false);
   } else if (op == Op::kCreate || op == Op::kBranch) {
@@ -192,7 +193,8 @@ Complaint branch_newest(Handle& handle, Oracle& oracle, const std::string& key) 
   const InFlight call{.op = Op::kBranch,
                       .session = oracle.sessions.size(),
                       .from = made.base.back().id,
-                      .from_session = source.id};
+                      .from_session = source.id,
+                      .batch = {}};
   oracle.sessions.push_back(std::move(made));
   oracle.in_flight = call;
   if (auto wrong = make(handle, oracle.sessions.back(), call, false)) return wrong;
@@ -263,10 +265,6 @@ Complaint recover_and_judge(SimDisk& disk, Oracle& oracle, int level, CallObserv
   if (const auto opened = handle.open(std::move(process), oracle.sessions.empty()); !opened.ok()) {
     return "opening: " + said(opened.error());
   }
-  std::optional<ModelBatch> repeated;
-  if (oracle.in_flight && is_append(oracle.in_flight->op)) {
-    repeated = oracle.sessions[oracle.in_flight->session].batches.back();
-  }
   if (auto wrong = settle(handle.sessions(), oracle)) return wrong;
 
   forget_lost_session(disk, oracle);
@@ -274,9 +272,9 @@ Complaint recover_and_judge(SimDisk& disk, Oracle& oracle, int level, CallObserv
     const InFlight call = *oracle.in_flight;
     ModelSession& session = oracle.sessions[call.session];
     Complaint wrong;
-    if (repeated) {
-      const bool there = !session.batches.empty() && session.batches.back().key == repeated->key;
-      if (!there) session.batches.push_back(*repeated);
+    if (is_append(call.op)) {
+      const bool there = !session.batches.empty() && session.batches.back().key == call.batch.key;
+      if (!there) session.batches.push_back(call.batch);
       wrong = append(handle, session, session.batches.size() - 1, there);
     } else if (call.op == Op::kCreate || call.op == Op::kBranch) {
       const bool there = disk.read_file("sessions/" + session.id + ".jsonl").has_value();

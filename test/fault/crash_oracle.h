@@ -53,6 +53,7 @@ struct InFlight {
   std::size_t session;  // place in Oracle::sessions
   std::string from;     // kBranch: entry
   std::string from_session;
+  ModelBatch batch;  // appends
 };
 
 struct Oracle {

@@ -57,7 +57,8 @@ Complaint appends_twice(Handle& handle, Oracle& oracle, SimDisk&) {
 }
 
 std::function<Complaint(Handle&, Oracle&, SimDisk&)> does(Op op) {
-  return [op](Handle& handle, Oracle& oracle, SimDisk&) { return perform(handle, oracle, op, "x"); };
+  return
+      [op](Handle& handle, Oracle& oracle, SimDisk&) { return perform(handle, oracle, op, "x"); };
 }
 
 const std::vector<Scenario>& scenarios() {

@@ -118,6 +118,11 @@ TEST(TornTail, ZeroedBlocksOfTheLastBatch) {
   }
 }
 
+std::size_t sealed_lines(const Outcome& outcome) {
+  return static_cast<std::size_t>(std::count_if(outcome.sink.seen.begin(), outcome.sink.seen.end(),
+                                                [](const Seen& line) { return line.sealed; }));
+}
+
 TEST(TornTail, StaleBlocksCopiedOverTheLastBatch) {
   LogText log;
   log.messages(1).messages(8).messages(1).messages(1).messages(20);
@@ -130,15 +135,15 @@ TEST(TornTail, StaleBlocksCopiedOverTheLastBatch) {
       bytes.replace(block * 512, size, log.bytes().substr(source, size));
       if (bytes == log.bytes()) continue;
       const Outcome outcome = recover_all(bytes);
-      ASSERT_EQ(outcome.end.committed, from) << source << " over block " << block;
-      ASSERT_EQ(outcome.sink.seen.size(), 11U);
+      // Two pieces may come together as a whole JSON object, which nobody can
+      // tell from another program's line. No sealed line may be believed.
+      ASSERT_EQ(sealed_lines(outcome), 11U) << source << " over block " << block;
     }
     // Whole pieces of the log behind its end.
     const std::string bytes =
         log.bytes().substr(0, from) + log.bytes().substr(source, from - source);
     const Outcome outcome = recover_all(bytes);
-    ASSERT_EQ(outcome.end.committed, from) << source;
-    ASSERT_EQ(outcome.sink.seen.size(), 11U) << source;
+    ASSERT_EQ(sealed_lines(outcome), 11U) << source;
   }
 }
 
@@ -207,6 +212,13 @@ TEST(Rot, EveryBitOfEveryBodyCostsThatLine) { flip_every_bit(Part::kBody); }
 TEST(Rot, EveryBitOfEverySealCostsThatLine) { flip_every_bit(Part::kSeal); }
 TEST(Rot, EveryBitOfEveryLineFeedCostsTheTwoLines) { flip_every_bit(Part::kLineFeed); }
 
+const Written* next_sealed(const LogText& log, std::size_t line) {
+  while (++line < log.lines().size()) {
+    if (log.lines()[line].sealed) return &log.lines()[line];
+  }
+  return nullptr;
+}
+
 TEST(Rot, EveryBitAmongAdoptedLines) {
   LogText log;
   log.messages(2).foreign(R"({"id":"x","v":1})").messages(1).foreign("").messages(3);
@@ -225,9 +237,9 @@ TEST(Rot, EveryBitAmongAdoptedLines) {
       for (const Written& line : log.lines()) {
         const std::size_t first = log.lines()[hurt.front()].batch;
         if (!line.sealed || (line.batch >= first && line.batch <= last)) continue;
-        // The seal behind a foreign line covers it: it cannot tell which of the
-        // two has changed.
-        if (!log.lines()[hurt.back()].sealed && line.batch == last + 1) continue;
+        // The next seal behind a foreign line covers it: it cannot tell which of
+        // the two has changed.
+        if (!log.lines()[hurt.back()].sealed && &line == next_sealed(log, hurt.back())) continue;
         const auto seen = outcome.sink.texts();
         ASSERT_NE(std::find(seen.begin(), seen.end(), line.text), seen.end())
             << "byte " << at << " bit " << bit << " lost " << line.text;

@@ -166,6 +166,23 @@ TEST_F(Writer, LastForeignLineGetsItsLineFeed) {
   EXPECT_EQ(store.ids(), (Ids{"a", "f", "b"}));
 }
 
+// The chain begins with the session id of the first line: when that line is cut
+// off, it begins with what a reader will find there.
+TEST_F(Writer, EntriesBehindATornHeaderStayVisible) {
+  std::string header = log_bytes();
+  const auto id = header.find(R"("sessionId":"s")");
+  ASSERT_NE(id, std::string::npos);
+  header.replace(id, 15, R"("sessionId":"r")");
+  disk.write_file(kLogPath, header);
+  SimStore fresh(disk, 4);
+  must_append(fresh, {entry("a")});
+  must_append(fresh, {entry("b")});
+  EXPECT_EQ(fresh.ids(), (Ids{"a", "b"}));
+  disk.remove_file(kIndexPath);
+  SimStore again(disk, 5);
+  EXPECT_EQ(again.ids(), (Ids{"a", "b"}));
+}
+
 TEST_F(Writer, FullDiskLeavesTheOldBoundary) {
   must_append(store, {entry("a")});
   const std::string before = log_bytes();
