@@ -249,7 +249,14 @@ SessionHeader header_of(std::string_view first_line) {
 
 std::string chain_session_id(std::string_view first_line, std::string_view stem) {
   SessionHeader header = header_of(first_line);
-  return header.session_id.empty() ? std::string(stem) : std::move(header.session_id);
+  if (header.session_id.empty()) return std::string(stem);
+  // A header that does not fit its own seal may be cut off as torn; an id taken
+  // from it would be gone with it.
+  const auto seal = find_seal(first_line);
+  if (seal && seal_crc(chain_seed(header.session_id), first_line) != seal->crc) {
+    return std::string(stem);
+  }
+  return std::move(header.session_id);
 }
 
 std::size_t settled_end(std::string_view bytes) {

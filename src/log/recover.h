@@ -77,8 +77,8 @@ Recovered recover(std::string_view bytes, std::uint64_t offset, std::uint32_t ch
 /// What the header says, if that is what a log's first line is; else a default.
 SessionHeader header_of(std::string_view first_line);
 
-/// The session id that seeds the chain: the one in the header, else `stem`, the
-/// file's name.
+/// The session id that seeds the chain: the one in the header if that fits its own
+/// seal or has none, else `stem`, the file's name.
 std::string chain_session_id(std::string_view first_line, std::string_view stem);
 
 /// The end of the last line in `bytes` that a writer will never cut off: one

@@ -215,7 +215,9 @@ Keepsakes keep_logs(const SimDisk& disk, const Oracle& oracle) {
 
 Complaint check_kept(const SimDisk& disk, const Keepsakes& keepsakes) {
   std::optional<std::vector<std::string>> files;
-  for (const auto& [path, then] : keepsakes) {
+  for (const auto& keepsake : keepsakes) {
+    const std::string& path = keepsake.first;
+    const std::string& then = keepsake.second;
     const auto now = disk.read_file(path);
     if (now && now->starts_with(then)) continue;
     if (!files) files = disk.files();

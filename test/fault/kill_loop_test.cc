@@ -197,7 +197,7 @@ class Loop {
   // Kills a writer somewhere in the batches it is making.
   void kill_one(std::mt19937_64& random) {
     const unsigned victim = static_cast<unsigned>(random() % kWriters);
-    const std::uint32_t target = shared_.next_batch[victim] + 1 + random() % 12;
+    const std::uint32_t target = shared_.next_batch[victim] + 1 + random() % 6;
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (shared_.next_batch[victim] < target && shared_.complaints == 0 &&
            std::chrono::steady_clock::now() < deadline) {
