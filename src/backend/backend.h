@@ -56,6 +56,10 @@ class Backend {
   virtual Result<AppendResult> append(const std::string& session_id, const Batch& batch,
                                       const AppendOptions& options) = 0;
 
+  /// Makes durable whatever of the session can be read: before something durable
+  /// refers to it.
+  virtual Result<void> settle(const std::string& session_id) = 0;
+
   virtual Result<MigrationResult> migrate(const std::string& session_id) = 0;
   virtual Result<VerifyReport> verify(const std::string& session_id) = 0;
   virtual Result<RepairReport> repair(const std::string& session_id) = 0;

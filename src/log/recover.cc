@@ -253,9 +253,9 @@ std::string chain_session_id(std::string_view first_line, std::string_view stem)
   // A header that does not fit its own seal may be cut off as torn; an id taken
   // from it would be gone with it.
   const auto seal = find_seal(first_line);
-  if (seal && seal_crc(chain_seed(header.session_id), first_line) != seal->crc) {
-    return std::string(stem);
-  }
+  const bool fits = seal ? seal_crc(chain_seed(header.session_id), first_line) == seal->crc
+                         : !find_damaged_seal(first_line);
+  if (!fits) return std::string(stem);
   return std::move(header.session_id);
 }
 

@@ -208,7 +208,8 @@ Result<void> LogWriter::sync_earlier() {
     return *refused_;
   }
   state_.durable = state_.committed;
-  index_->publish(state_);
+  // Staged entries are in the state already, but not in the log.
+  if (staged_.empty()) index_->publish(state_);
   return {};
 }
 

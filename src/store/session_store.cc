@@ -203,6 +203,9 @@ Result<SessionHandle> SessionStore::branch_from_entry(std::string_view session_i
     header.project_id = parent.project_id;
     const bool inherited = from->ordinal < lineage->base();
     const std::string owner = inherited ? lineage->ancestry()->session(from->ordinal) : id;
+    // The entry may be one that a killed writer left unsynced: a fork must not
+    // outlive it.
+    if (!options.detach) TRY(backend_->settle(owner));
     (options.detach ? header.detached_session : header.parent_session) = owner;
     (options.detach ? header.detached_entry : header.parent_entry) = std::string(from_entry);
     std::vector<std::string> entries{header_entry(header, backend_->filler())};

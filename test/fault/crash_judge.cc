@@ -73,7 +73,7 @@ std::size_t old_session(const Oracle& oracle) {
 }
 
 void migrated(Oracle& oracle, std::size_t session) {
-  oracle.unsealed.reset();
+  oracle.unsealed = false;
   oracle.target = session;
 }
 

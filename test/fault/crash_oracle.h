@@ -61,8 +61,8 @@ struct Oracle {
   /// What appends and repairs go to.
   std::size_t target = 0;
   std::optional<InFlight> in_flight;
-  /// Which session kMigrate is about: one that another program wrote, without seals.
-  std::optional<std::size_t> unsealed;
+  /// Calls go to a log with lines of another program, which have no seals.
+  bool unsealed = false;
 
   std::uint64_t digest() const;
 };
@@ -75,6 +75,9 @@ std::vector<NewEntry> entries_of(const ModelBatch& batch);
 
 /// Everything the session may show, in order.
 std::vector<ModelEntry> entries_of(const ModelSession& session);
+
+/// Begins the complaint about a line without a seal that nobody wrote.
+inline constexpr const char* kSpliced = "spliced line ";
 
 /// Compares what was read with what may be there. Returns what is wrong, or
 /// nothing, and then how many batches are there.

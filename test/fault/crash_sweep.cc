@@ -55,7 +55,7 @@ Stage make_stage(bool torn, bool legacy) {
   for (const Entry& entry : *entries) old.base.push_back({entry.id, entry.payload});
   oracle.sessions.push_back(std::move(old));
   handle.drop();
-  oracle.unsealed = 1;
+  oracle.unsealed = legacy;
   oracle.target = legacy ? 1 : 0;
   const std::string path = "sessions/" + oracle.sessions[oracle.target].id + ".jsonl";
   if (torn) stage.disk.write_file(path, *stage.disk.read_file(path) + kTornTail);
@@ -154,6 +154,7 @@ void Tally::add(const Tally& other) {
   distinct += other.distinct;
   recoveries += other.recoveries;
   crashed_again += other.crashed_again;
+  spliced += other.spliced;
   violations += other.violations;
   for (const auto& [policy, count] : other.by_policy) by_policy[policy] += count;
   for (const auto& example : other.examples) {
@@ -237,7 +238,7 @@ void Sweep::visit(const SimDisk& disk, const Oracle& oracle, int level, std::uin
     const bool killed = policy.data == DataLoss::kKilled;
     // A line without a seal in a block that shows older bytes of its file looks
     // like a new one: nothing can be promised for such files then.
-    if (oracle.unsealed == oracle.target && is_stale(policy.data)) continue;
+    if (oracle.unsealed && is_stale(policy.data)) continue;
     if (!killed && ((!names && policy.names != NameLoss::kAll) ||
                     (!data && policy.data != DataLoss::kNothing))) {
       ++tally_.states;
@@ -282,13 +283,15 @@ void Sweep::judge(SimDisk image, const Oracle& oracle, int level, DataLoss loss,
   Oracle expected = oracle;
   if (level == 2) {
     if (kept_ != nullptr) {
-      if (const auto wrong = check_kept(image, *kept_)) complain(where, *wrong);
+      if (const auto wrong = check_kept(image, *kept_)) complain(where, *wrong, is_stale(loss));
     }
-    if (const auto wrong = recover_and_judge(image, expected, 2, nullptr)) complain(where, *wrong);
+    if (const auto wrong = recover_and_judge(image, expected, 2, nullptr))
+      complain(where, *wrong, is_stale(loss));
     return;
   }
   if (again_one_in_ > 1 && key % again_one_in_ != 0) {
-    if (const auto wrong = recover_and_judge(image, expected, 1, nullptr)) complain(where, *wrong);
+    if (const auto wrong = recover_and_judge(image, expected, 1, nullptr))
+      complain(where, *wrong, is_stale(loss));
     return;
   }
   ++tally_.crashed_again;
@@ -299,10 +302,14 @@ void Sweep::judge(SimDisk image, const Oracle& oracle, int level, DataLoss loss,
   const auto wrong = recover_and_judge(image, expected, 1, &points);
   points.active = false;
   kept_ = nullptr;
-  if (wrong) complain(where, *wrong);
+  if (wrong) complain(where, *wrong, is_stale(loss));
 }
 
-void Sweep::complain(const std::string& where, const std::string& what) {
+void Sweep::complain(const std::string& where, const std::string& what, bool stale) {
+  if (stale && what.find(kSpliced) != std::string::npos) {
+    ++tally_.spliced;
+    return;
+  }
   ++tally_.violations;
   if (tally_.examples.size() < kExamplesMax)
     tally_.examples.push_back(what + "\n      at " + where);
@@ -401,8 +408,8 @@ void Sweep::run_killed_peer(const Workload& workload) {
       if (!wrong) break;
       Handle& other = *run.handles[1 - victim];
       wrong = settle(other.sessions(), oracle);
-      forget_lost_session(run.stage.disk, oracle);
       oracle.in_flight.reset();
+      forget_lost_session(run.stage.disk, oracle);
       points.active = true;
       if (!wrong) {
         wrong = call % 2 == 0 ? perform(other, oracle, Op::kAppend5, "k")

@@ -32,6 +32,7 @@ void print(const Tally& tally) {
   row("recoveries run and judged", tally.recoveries);
   row("  of them crashed again at each call", tally.crashed_again);
   for (const auto& [policy, count] : tally.by_policy) row(("  " + policy).c_str(), count);
+  row("chance lines in stale blocks", tally.spliced);
   row("violations", tally.violations);
 }
 
@@ -87,6 +88,7 @@ void expect_clean(const Tally& tally) {
   print(tally);
   for (const std::string& example : tally.examples) ADD_FAILURE() << example;
   EXPECT_EQ(tally.violations, 0u);
+  EXPECT_LE(tally.spliced, 10 + tally.states / 100'000) << "these must be rare accidents";
 }
 
 TEST(CrashSweep, EveryWorkloadEveryCallEveryPolicy) {
@@ -101,7 +103,16 @@ TEST(CrashSweep, EveryWorkloadEveryCallEveryPolicy) {
 }
 
 TEST(CrashSweep, KilledProcessThenPowerCut) {
-  const Tally tally = in_threads(chosen_workloads(), sweep_options(),
+  // Longer workloads differ little in what one process leaves to the other.
+  std::vector<Workload> workloads;
+  std::size_t number = 0;
+  for (Workload& workload : chosen_workloads()) {
+    const bool named = !environment("QUIPU_CRASH_WORKLOAD").empty();
+    if (named || workload.ops.size() <= 2 || number++ % 16 == 0) {
+      workloads.push_back(std::move(workload));
+    }
+  }
+  const Tally tally = in_threads(workloads, sweep_options(),
                                  [](Sweep& sweep, const Workload& w) { sweep.run_killed_peer(w); });
   expect_clean(tally);
 }

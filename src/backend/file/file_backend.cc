@@ -165,6 +165,14 @@ Result<AppendResult> FileBackend::append(const std::string& session_id, const Ba
                      session(session_id)->append(batch, options, inherited_of(session_id)));
 }
 
+Result<void> FileBackend::settle(const std::string& session_id) {
+  return for_session(
+      session_id,
+      session(session_id)->exclusively(inherited_of(session_id), [](log::LogWriter& writer) {
+        return writer.commit(/*sync=*/true);
+      }));
+}
+
 Result<VerifyReport> FileBackend::verify_once(const std::string& session_id) {
   auto inherited = ancestry(session_id);
   if (!inherited.ok() && inherited.error().code() != Code::kCorrupt) {

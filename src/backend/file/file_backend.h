@@ -49,6 +49,7 @@ class FileBackend : public Backend {
                                               std::shared_ptr<const Ancestry> inherited) override;
   Result<AppendResult> append(const std::string& session_id, const Batch& batch,
                               const AppendOptions& options) override;
+  Result<void> settle(const std::string& session_id) override;
   Result<MigrationResult> migrate(const std::string& session_id) override;
   Result<VerifyReport> verify(const std::string& session_id) override;
   Result<RepairReport> repair(const std::string& session_id) override;

@@ -210,6 +210,8 @@ class MemoryBackend : public Backend {
     return result;
   }
 
+  Result<void> settle(const std::string&) override { return {}; }
+
   Result<MigrationResult> migrate(const std::string& session_id) override {
     TRY_ASSIGN(const auto log, find(session_id));
     MutexLock lock(log->mutex);
