@@ -11,8 +11,6 @@
 namespace quipu::log {
 namespace {
 
-constexpr std::uint64_t kCopyBytes = std::uint64_t{1} << 20;
-
 bool is_damaged_index(const Error& error) { return error.code() == Code::kCorrupt; }
 
 }  // namespace
@@ -26,6 +24,8 @@ Result<std::unique_ptr<LogWriter>> LogWriter::open(WriterContext context, LogPat
 
 Result<void> LogWriter::load() {
   TRY_ASSIGN(file_, context_.fs.open(paths_.log, fs::OpenMode::kAppend));
+  // Whoever made the file may have been killed before its name was durable.
+  TRY(context_.fs.sync_dir(paths_.directory));
   TRY_ASSIGN(const fs::Stat stat, file_->stat());
   identity_ = stat.identity;
   bytes_.emplace(*file_);
@@ -199,9 +199,6 @@ Result<void> LogWriter::commit(bool sync) {
 // wrote it.
 Result<void> LogWriter::sync_earlier() {
   if (state_.durable == state_.committed) return {};
-  // Somebody else's sync may have failed on these bytes, and the kernel then
-  // takes their pages for clean: only bytes written again are really synced.
-  if (state_.durable > 0) TRY(write_again(state_.durable));
   if (auto synced = file_->sync(); !synced.ok()) {
     refused_ = Error(Code::kIoError, "earlier entries cannot be made durable: " +
                                          std::move(synced).error().message());
@@ -210,19 +207,6 @@ Result<void> LogWriter::sync_earlier() {
   state_.durable = state_.committed;
   // Staged entries are in the state already, but not in the log.
   if (staged_.empty()) index_->publish(state_);
-  return {};
-}
-
-// The same bytes in the same place: readers see no difference.
-Result<void> LogWriter::write_again(std::uint64_t from) {
-  TRY_ASSIGN(const auto file, context_.fs.open(paths_.log, fs::OpenMode::kReadWrite));
-  while (from < state_.committed) {
-    const std::uint64_t size = std::min(state_.committed - from, kCopyBytes);
-    TRY_ASSIGN(const std::string bytes,
-               fs::read_exactly(*file_, from, static_cast<std::size_t>(size)));
-    TRY(fs::write_all_at(*file, bytes, from));
-    from += size;
-  }
   return {};
 }
 

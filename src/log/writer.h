@@ -87,7 +87,6 @@ class LogWriter {
   Result<void> catch_up(std::uint64_t size);
   Result<void> cut_torn_tail(std::uint64_t bytes);
   Result<void> sync_earlier();
-  Result<void> write_again(std::uint64_t from);
   Result<void> write_batch(bool sync);
   void use_index(std::shared_ptr<Index> index);
   Result<std::string_view> line_text(const IndexEntry& entry);

@@ -72,15 +72,11 @@ std::size_t old_session(const Oracle& oracle) {
   return oracle.target;
 }
 
-void migrated(Oracle& oracle, std::size_t session) {
-  oracle.unsealed = false;
-  oracle.target = session;
-}
-
 // The entry to fork from may be gone, if nobody was told that it is there.
-bool can_repeat(const Oracle& oracle) {
+bool can_repeat(const SimDisk& disk, const Oracle& oracle) {
   const InFlight& call = *oracle.in_flight;
   if (call.op != Op::kBranch) return true;
+  if (!disk.read_file("sessions/" + call.from_session + ".jsonl")) return false;
   for (const ModelSession& session : oracle.sessions) {
     if (session.id != call.from_session) continue;
     const auto entries = entries_of(session);
@@ -175,10 +171,14 @@ Complaint perform(Handle& handle, Oracle& oracle, Op op, const std::string& key)
     wrong = make(handle, oracle.sessions.back(), call, false);
     oracle.target = call.session;
   } else {
-    if (op == Op::kMigrate) call.session = old_session(oracle);
+    if (op == Op::kMigrate) {
+      call.session = old_session(oracle);
+      oracle.unsealed = true;  // until it is done
+    }
     oracle.in_flight = call;
     wrong = mend(handle, oracle.sessions[call.session], op);
-    if (op == Op::kMigrate) migrated(oracle, call.session);
+    if (op == Op::kMigrate) oracle.target = call.session;
+    if (op == Op::kMigrate && !wrong) oracle.unsealed = false;
   }
   if (!wrong) oracle.in_flight.reset();
   return wrong;
@@ -248,13 +248,15 @@ Complaint settle(SessionStore& sessions, Oracle& oracle) {
 }
 
 void forget_lost_session(const SimDisk& disk, Oracle& oracle) {
-  if (oracle.sessions.empty()) return;
-  const ModelSession& last = oracle.sessions.back();
-  if (last.reported || disk.read_file("sessions/" + last.id + ".jsonl").has_value()) return;
-  if (oracle.in_flight && !is_append(oracle.in_flight->op) && can_repeat(oracle)) return;
-  oracle.in_flight.reset();
-  oracle.sessions.pop_back();
-  oracle.target = 0;
+  while (!oracle.sessions.empty() && !oracle.sessions.back().reported) {
+    const bool there =
+        disk.read_file("sessions/" + oracle.sessions.back().id + ".jsonl").has_value();
+    const bool making = oracle.in_flight && !is_append(oracle.in_flight->op);
+    if (making ? can_repeat(disk, oracle) : there) return;
+    oracle.in_flight.reset();
+    oracle.sessions.pop_back();
+    oracle.target = 0;
+  }
 }
 
 Complaint recover_and_judge(SimDisk& disk, Oracle& oracle, int level, CallObserver* observer) {
@@ -284,7 +286,10 @@ Complaint recover_and_judge(SimDisk& disk, Oracle& oracle, int level, CallObserv
       oracle.target = call.session;
     } else {
       wrong = mend(handle, session, call.op);
-      if (call.op == Op::kMigrate) migrated(oracle, call.session);
+      if (call.op == Op::kMigrate) {
+        oracle.target = call.session;
+        oracle.unsealed = false;
+      }
     }
     if (wrong) return "repeating " + std::string(name(call.op)) + ": " + *wrong;
     oracle.in_flight.reset();

@@ -155,6 +155,7 @@ void Tally::add(const Tally& other) {
   recoveries += other.recoveries;
   crashed_again += other.crashed_again;
   spliced += other.spliced;
+  notes.insert(notes.end(), other.notes.begin(), other.notes.end());
   violations += other.violations;
   for (const auto& [policy, count] : other.by_policy) by_policy[policy] += count;
   for (const auto& example : other.examples) {
@@ -307,7 +308,7 @@ void Sweep::judge(SimDisk image, const Oracle& oracle, int level, DataLoss loss,
 
 void Sweep::complain(const std::string& where, const std::string& what, bool stale) {
   if (stale && what.find(kSpliced) != std::string::npos) {
-    ++tally_.spliced;
+    if (++tally_.spliced <= 3) tally_.notes.push_back(what + " at " + where);
     return;
   }
   ++tally_.violations;

@@ -40,6 +40,7 @@ struct Tally {
   /// A torn line and older bytes of its file made a whole JSON object by chance:
   /// without a seal it cannot be told from another program's line.
   std::uint64_t spliced = 0;
+  std::vector<std::string> notes;
   std::map<std::string, std::uint64_t> by_policy;
   std::uint64_t violations = 0;
   std::vector<std::string> examples;

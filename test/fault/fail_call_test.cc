@@ -110,6 +110,7 @@ const Start& start() {
 struct Case {
   const Scenario& scenario;
   FaultPlan plan;
+  bool is_sync = false;  // the call that fails
 };
 
 std::string describe(const Case& c, const std::string& call) {
@@ -180,6 +181,9 @@ Complaint judge(const Case& c, bool& fired) {
   // Or the trouble passes, somebody else goes on, and then the power goes.
   SimDisk later(disk);
   if (auto wrong = recover_and_judge(later, oracle, 1, nullptr)) return "later: " + *wrong;
+  // After a failed sync the kernel takes the pages for clean, and a later sync of
+  // the same bytes proves nothing: outside what the store can promise.
+  if (c.is_sync) return std::nullopt;
   SimDisk after = later.crash({DataLoss::kNothing, NameLoss::kAll}, 1);
   // What the failed sync left is not promised to anybody; what was reported is.
   if (auto wrong = recover_and_judge(after, oracle, 2, nullptr)) {
@@ -242,7 +246,7 @@ void run(const Scenario& scenario, Table& table) {
     bool site_hit = false;
     ++table.sites;
     for (const FaultPlan& plan : plans_for(records[i].call, i + 1)) {
-      const Case c{scenario, plan};
+      const Case c{scenario, plan, records[i].call == fs::SimCall::kSync};
       bool fired = false;
       const Complaint wrong = judge(c, fired);
       ++table.injections;

@@ -46,11 +46,16 @@ Result<StoreFile> read_store_file(fs::Fs& fs) {
   return store;
 }
 
+// What a power cut may leave of a store that was being made.
+bool is_own_name(const std::string& name) {
+  return name == "sessions" || name == "quarantine" || name == "trash" || name == "store.lck";
+}
+
 Result<void> make_store_file(fs::Fs& fs, Clock& clock, Random& random) {
   TRY_ASSIGN(const auto names, fs.list(""));
   // Somebody else may be making the store at this moment.
   if (std::find(names.begin(), names.end(), kStoreFile) != names.end()) return {};
-  if (!names.empty()) {
+  if (!std::all_of(names.begin(), names.end(), is_own_name)) {
     return Error(Code::kInvalidArgument, "the directory is not empty and no store")
         .with_hint("choose an empty or a new directory");
   }
@@ -63,21 +68,18 @@ Result<void> make_store_file(fs::Fs& fs, Clock& clock, Random& random) {
   TRY(file->sync());
   auto linked = fs.link(*file, std::string(kStoreFile));
   if (!linked.ok() && linked.error().code() != Code::kIdConflict) return linked;
-  return fs.sync_dir("");
+  return {};
 }
 
-// Missing directories are made on every open: making a store may have been cut
-// short right after quipu.json.
+// Missing directories are made on every open, and the names of all are synced:
+// whoever made the store may have been killed anywhere on the way.
 Result<void> make_directories(fs::Fs& fs) {
-  bool made = false;
   for (const char* name : {"sessions", "quarantine", "trash"}) {
     auto there = fs.stat(name);
     if (there.ok()) continue;
     if (there.error().code() != Code::kNotFound) return std::move(there).error();
     TRY(fs.make_dir(name));
-    made = true;
   }
-  if (!made) return {};
   return fs.sync_dir("");
 }
 
