@@ -111,7 +111,7 @@ TEST_P(Usage, AForkNamesItsParentInTheHeader) {
   SessionStore& sessions = store.sessions();
   NewSession wanted;
   wanted.id = "s1";
-  wanted.cwd = "/work";
+  wanted.cwd = "/home/ada/project";
   ASSERT_TRUE(sessions.create_session(wanted).ok());
   NewEntry entry = said("user", "hi");
   entry.id = "a";
