@@ -28,5 +28,7 @@ function(quipu_target_defaults target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow
     $<$<NOT:$<BOOL:${arg_LENIENT}>>:-Wconversion>
     $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wthread-safety>
+    # GCC 12 warns of an overlap inside std::string's own operator+ (GCC bug 105651).
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     $<$<BOOL:${QUIPU_DEVELOPER}>:-Werror>)
 endfunction()

@@ -144,9 +144,9 @@ bool kept_in(const SimDisk& disk, const std::string& now, const std::string& the
 
 Complaint perform(Handle& handle, Oracle& oracle, Op op, const std::string& key) {
   InFlight call{.op = op, .session = oracle.target, .from = {}, .from_session = {}, .batch = {}};
-  ModelSession& target = oracle.sessions[oracle.target];
   Complaint wrong;
   if (is_append(op)) {
+    ModelSession& target = oracle.sessions[oracle.target];
     call.batch = {.key = key, .size = batch_size(op)};
     target.batches.push_back(call.batch);
     oracle.in_flight = call;
@@ -155,8 +155,8 @@ Complaint perform(Handle& handle, Oracle& oracle, Op op, const std::string& key)
     ModelSession made;
     made.id = (op == Op::kCreate ? "c-" : "b-") + key;
     if (op == Op::kBranch) {
-      ModelSession upto = target;
-      upto.batches.resize(newest_node(target));
+      ModelSession upto = oracle.sessions[oracle.target];
+      upto.batches.resize(newest_node(upto));
       ModelSession first = oracle.sessions[0];
       first.batches.resize(newest_node(first));
       const ModelSession& source = entries_of(upto).empty() ? first : upto;
