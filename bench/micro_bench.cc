@@ -155,7 +155,9 @@ class EmptyTarget : public AppendTarget {
     return std::optional<FoundEntry>();
   }
   Result<std::string_view> text(Ordinal) override { return std::string_view("{}"); }
-  Result<std::string> id(Ordinal) override { return std::string(36, 'a'); }
+  Result<std::string_view> id(Ordinal) override {
+    return std::string_view("01890000-0001-7000-8000-000000000001");
+  }
   void stage(const Draft& draft, std::string_view parent, const FoldInput&) override {
     benchmark::DoNotOptimize(draft.rest.data());
     benchmark::DoNotOptimize(parent.data());

@@ -16,11 +16,12 @@ Result<std::vector<bool>> find_stored(AppendTarget& target, const Batch& batch) 
   for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
     const Draft& draft = batch.drafts[i];
     if (!draft.id_given) continue;  // just made up: nobody has it
-    TRY_ASSIGN(const auto found, target.find(draft.id));
+    TRY_ASSIGN(const auto found, target.find(draft.id.view()));
     if (!found) continue;
     TRY_ASSIGN(const std::string_view text, target.text(found->ordinal));
     if (!same_as_stored(draft, text)) {
-      return Error(Code::kIdConflict, "entry " + draft.id + " is stored with other content");
+      return Error(Code::kIdConflict,
+                   "entry " + std::string(draft.id.view()) + " is stored with other content");
     }
     stored[i] = true;
   }
@@ -32,7 +33,8 @@ Result<void> check_tail(AppendTarget& target, const AppendOptions& options) {
   const FoldState& fold = target.fold();
   std::string tail;
   if (fold.count > 0) {
-    TRY_ASSIGN(tail, target.id(fold.next() - 1));
+    TRY_ASSIGN(const std::string_view last, target.id(fold.next() - 1));
+    tail = last;
   }
   if (tail == *options.expected_tail) return {};
   return Error(Code::kTailMoved,
@@ -45,7 +47,8 @@ Result<void> check_head(AppendTarget& target, const AppendOptions& options) {
   const FoldState& fold = target.fold();
   std::string head;
   if (fold.head != kNone) {
-    TRY_ASSIGN(head, target.id(fold.head));
+    TRY_ASSIGN(const std::string_view id, target.id(fold.head));
+    head = id;
   }
   if (head == *options.expected_head) return {};
   return Error(Code::kHeadMoved,
@@ -53,46 +56,52 @@ Result<void> check_head(AppendTarget& target, const AppendOptions& options) {
       .with_actual(std::move(head));
 }
 
-Error unknown(const Draft& draft, std::string_view role, const std::string& id,
+Error unknown(const Draft& draft, std::string_view role, std::string_view id,
               std::string_view why) {
-  return {Code::kUnknownParent, "entry " + draft.id + ": its " + std::string(role) + " " + id +
-                                    " is " + std::string(why)};
+  std::string message = "entry ";
+  for (const std::string_view part : {draft.id.view(), std::string_view(": its "), role,
+                                      std::string_view(" "), id, std::string_view(" is "), why}) {
+    message += part;
+  }
+  return {Code::kUnknownParent, std::move(message)};
 }
 
 // Everything that entries point at must be there: stored, or earlier in the
 // batch.
 class References {
  public:
-  explicit References(AppendTarget& target) : target_(target) {}
+  References(AppendTarget& target, const Batch& batch)
+      : target_(target), remembers_(batch.drafts.size() > 1) {}
 
   /// In the order of the batch.
   Result<void> check(const Draft& draft) {
     TRY(check_pointers(draft));
-    earlier_.emplace(draft.id, draft.is_node());
+    if (remembers_) earlier_.emplace(draft.id.view(), draft.is_node());
     return {};
   }
 
  private:
   Result<void> check_pointers(const Draft& draft) {
     if (draft.parent_link == ParentLink::kEntry) {
-      TRY(require_node(draft, "parent", draft.parent));
+      TRY(require_node(draft, "parent", draft.parent.view()));
     }
-    if (draft.type == EntryType::kHead) TRY(require_node(draft, "head", draft.target));
+    const std::string_view target = draft.target.view();
+    if (draft.type == EntryType::kHead) TRY(require_node(draft, "head", target));
     if (draft.type == EntryType::kRedaction) {
-      TRY_ASSIGN(const auto is_node, look_up(draft.target));
-      if (!is_node) return unknown(draft, "target", draft.target, "not in the session");
+      TRY_ASSIGN(const auto is_node, look_up(target));
+      if (!is_node) return unknown(draft, "target", target, "not in the session");
     }
     return {};
   }
 
-  Result<void> require_node(const Draft& draft, std::string_view role, const std::string& id) {
+  Result<void> require_node(const Draft& draft, std::string_view role, std::string_view id) {
     TRY_ASSIGN(const auto is_node, look_up(id));
     if (!is_node) return unknown(draft, role, id, "not in the session");
     if (!*is_node) return unknown(draft, role, id, "a fact, not a node of the tree");
     return {};
   }
 
-  Result<std::optional<bool>> look_up(const std::string& id) {
+  Result<std::optional<bool>> look_up(std::string_view id) {
     if (const auto found = earlier_.find(id); found != earlier_.end()) {
       return std::optional(found->second);
     }
@@ -101,21 +110,23 @@ class References {
   }
 
   AppendTarget& target_;
+  bool remembers_;
   std::unordered_map<std::string_view, bool> earlier_;
 };
 
 // The member that a draft without one gets: the head as it is at this line.
-Result<std::string> parent_member(AppendTarget& target, const Draft& draft) {
-  if (!draft.is_node() || draft.parent_link != ParentLink::kAbsent) return std::string();
-  std::string member = "\"parentId\":";
+Result<void> write_parent(AppendTarget& target, const Draft& draft, std::string& member) {
+  member.clear();
+  if (!draft.is_node() || draft.parent_link != ParentLink::kAbsent) return {};
+  member += "\"parentId\":";
   if (target.fold().head == kNone) {
     member += "null";
   } else {
-    TRY_ASSIGN(const std::string head, target.id(target.fold().head));
+    TRY_ASSIGN(const std::string_view head, target.id(target.fold().head));
     json::append_quoted(member, head);
   }
   member += ',';
-  return member;
+  return {};
 }
 
 }  // namespace
@@ -133,19 +144,20 @@ Result<Planned> plan_append(AppendTarget& target, const Batch& batch,
   }
   TRY(check_tail(target, options));
   TRY(check_head(target, options));
-  References references(target);
+  References references(target, batch);
   for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
     if (!stored[i]) TRY(references.check(batch.drafts[i]));
   }
+  std::string parent;
   for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
     if (stored[i]) continue;
     const Draft& draft = batch.drafts[i];
-    TRY_ASSIGN(const std::string member, parent_member(target, draft));
-    target.stage(draft, member,
+    TRY(write_parent(target, draft, parent));
+    target.stage(draft, parent,
                  {.type = draft.type,
                   .parent_link = draft.parent_link,
-                  .parent = draft.parent,
-                  .target = draft.target});
+                  .parent = draft.parent.view(),
+                  .target = draft.target.view()});
   }
   return planned;
 }

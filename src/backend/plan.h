@@ -32,9 +32,10 @@ class AppendTarget {
   /// As it stands with what was staged so far.
   virtual const FoldState& fold() const = 0;
   virtual Result<std::optional<FoundEntry>> find(std::string_view id) = 0;
-  /// The stored JSON object of a visible entry. Valid until the next call.
+  /// The stored JSON object of a visible entry, and its id. Valid until the
+  /// next call.
   virtual Result<std::string_view> text(Ordinal visible) = 0;
-  virtual Result<std::string> id(Ordinal visible) = 0;
+  virtual Result<std::string_view> id(Ordinal visible) = 0;
   /// Adds to the batch in the making. `parent`: the member to put in, or empty.
   virtual void stage(const Draft& draft, std::string_view parent, const FoldInput& input) = 0;
 };

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/fork_count.h"
 #include "base/siphash.h"
 
 namespace quipu {
@@ -70,10 +71,10 @@ class SystemRandom final : public Random {
   void fill(std::span<std::byte> bytes) override {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock() || bytes.size() > buffer_.size() / 4) return fill_from_kernel(bytes);
-    const pid_t pid = ::getpid();
-    if (pid != owner_ || bytes.size() > buffer_.size() - used_) {
+    const std::uint64_t now = fork_count();
+    if (now != filled_at_ || used_ == 0 || bytes.size() > buffer_.size() - used_) {
       fill_from_kernel(buffer_);
-      owner_ = pid;
+      filled_at_ = now;
       used_ = 0;
     }
     std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(used_), bytes.size(), bytes.begin());
@@ -83,8 +84,8 @@ class SystemRandom final : public Random {
  private:
   std::mutex mutex_;  // guards everything below
   std::array<std::byte, 4096> buffer_{};
-  std::size_t used_ = 0;
-  pid_t owner_ = -1;  // the process that filled the buffer
+  std::size_t used_ = 0;         // nothing: never filled
+  std::uint64_t filled_at_ = 0;  // fork_count() of the process that filled it
 };
 
 }  // namespace

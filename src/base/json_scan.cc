@@ -26,6 +26,11 @@ class Scanner {
     lenient_ = true;
     return *this;
   }
+  /// The value will stand inside so many containers.
+  Scanner& inside(std::size_t depth) {
+    outer_ = depth;
+    return *this;
+  }
   bool scan(bool want_object);
   Result<void> run(bool want_object);
 
@@ -58,6 +63,7 @@ class Scanner {
   const char* reason_ = nullptr;
   std::vector<Member>* const members_;
   bool lenient_ = false;
+  std::size_t outer_ = 0;
   std::size_t depth_ = 0;
   std::bitset<kJsonDepthMax> in_object_;
 };
@@ -119,7 +125,7 @@ bool Scanner::scan_value(Next& next) {
 }
 
 bool Scanner::open(bool object, Next& next) {
-  if (depth_ == kJsonDepthMax) return fail("nested too deeply");
+  if (outer_ + depth_ >= kJsonDepthMax) return fail("nested too deeply");
   in_object_[depth_++] = object;
   ++p_;
   skip();
@@ -225,6 +231,10 @@ Result<void> scan_object(std::string_view text, std::vector<Member>& members) {
 
 Result<void> validate(std::string_view text) {
   return Scanner(text, nullptr).run(/*want_object=*/false);
+}
+
+Result<void> validate_object(std::string_view text, std::size_t depth) {
+  return Scanner(text, nullptr).inside(depth).run(/*want_object=*/true);
 }
 
 bool is_object(std::string_view text) {

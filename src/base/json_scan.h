@@ -37,6 +37,8 @@ Result<void> scan_object(std::string_view text, std::vector<Member>& members);
 
 /// Whether `text` is one valid JSON value; on failure says where and why.
 Result<void> validate(std::string_view text);
+/// Whether it is an object that may stand inside `depth` containers.
+Result<void> validate_object(std::string_view text, std::size_t depth);
 
 /// Whether `text` is one JSON object in the eyes of programs less strict than
 /// the door: strings may hold bytes that are no UTF-8, and lone surrogates.

@@ -1,18 +1,24 @@
 #include "base/json_text.h"
 
+#include <array>
+
 namespace quipu::json {
 namespace {
+
+constexpr std::array<signed char, 256> make_hex_digits() {
+  std::array<signed char, 256> values{};
+  values.fill(-1);
+  for (int i = 0; i < 10; ++i) values['0' + i] = static_cast<signed char>(i);
+  for (int i = 0; i < 6; ++i) {
+    values['a' + i] = values['A' + i] = static_cast<signed char>(10 + i);
+  }
+  return values;
+}
+constexpr std::array<signed char, 256> kHexDigits = make_hex_digits();
 
 unsigned byte_at(const char* p) { return static_cast<unsigned char>(*p); }
 
 bool in_range(unsigned value, unsigned low, unsigned high) { return value - low <= high - low; }
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 // Past the escape whose backslash is at `p`.
 StringEnd check_escape(const char* p, const char* end) {
@@ -42,6 +48,13 @@ StringEnd check_escape(const char* p, const char* end) {
     return {p, "lone high surrogate"};
   }
   return {second + 6, nullptr};
+}
+
+// Past the two-byte UTF-8 sequence at `p`, if there is one.
+const char* skip_two_bytes(const char* p, const char* end) {
+  const bool is_one =
+      in_range(byte_at(p), 0xc2, 0xdf) && end - p >= 2 && (byte_at(p + 1) & 0xc0) == 0x80;
+  return is_one ? p + 2 : p;
 }
 
 // Past the run of escapes and non-ASCII characters at `p`, one by one.
@@ -87,15 +100,22 @@ std::size_t utf8_length(const char* p, const char* end) {
   return in_range(lead, 0xf1, 0xf3) ? 4 : 0;
 }
 
+bool is_utf8(std::string_view text) {
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p < end) {
+    const std::size_t length = utf8_length(p, end);
+    if (length == 0) return false;
+    p += length;
+  }
+  return true;
+}
+
 int hex4(const char* p, const char* end) {
   if (end - p < 4) return -1;
-  int value = 0;
-  for (int i = 0; i < 4; ++i) {
-    const int digit = hex_digit(p[i]);
-    if (digit < 0) return -1;
-    value = value * 16 + digit;
-  }
-  return value;
+  const auto digit = [p](std::size_t i) -> int { return kHexDigits[byte_at(p + i)]; };
+  if ((digit(0) | digit(1) | digit(2) | digit(3)) < 0) return -1;
+  return digit(0) << 12 | digit(1) << 8 | digit(2) << 4 | digit(3);
 }
 
 const char* skip_string(const char* p, const char* end) {
@@ -119,6 +139,7 @@ StringEnd check_string(const char* p, const char* end) {
   if (p < end && *p == '"') return {p, nullptr};
   BlockReader reader(end);
   Escapes escapes;
+  const char* checked = p;  // a run may reach beyond its block
   while (p < end) {
     const Block block = reader.at(p);
     const std::uint64_t quotes = block.equal('"');
@@ -126,17 +147,18 @@ StringEnd check_string(const char* p, const char* end) {
     const std::uint64_t closing = quotes & ~escaped;
     const std::uint64_t plain_escape = quotes | block.equal_any('n', 't');
     const std::uint64_t unusual = block.any_unusual() ? block.unusual() : 0;
-    const std::uint64_t look = (unusual | (escaped & ~plain_escape)) & bits_below_lowest(closing);
-    if (look != 0) {
-      const std::size_t first = lowest_bit(look);
-      const char* const at = p + first;
-      const bool is_escaped = ((escaped >> first) & 1) != 0;
-      if (at >= end && !is_escaped) break;  // the padding, which is unusual as well
-      const StringEnd run = check_run(is_escaped ? at - 1 : at, end);
+    std::uint64_t look = (unusual | (escaped & ~plain_escape)) & bits_below_lowest(closing);
+    for (; look != 0; look &= look - 1) {
+      const std::size_t bit = lowest_bit(look);
+      const bool is_escaped = ((escaped >> bit) & 1) != 0;
+      const char* const at = p + bit - (is_escaped ? 1 : 0);
+      if (at < checked) continue;
+      if (at >= end) break;               // the padding, which is unusual as well
+      checked = skip_two_bytes(at, end);  // most non-ASCII text, without a call
+      if (checked != at) continue;
+      const StringEnd run = check_run(at, end);
       if (run.error != nullptr) return run;
-      p = run.at;
-      escapes = Escapes();
-      continue;
+      checked = run.at;
     }
     if (closing != 0) return {p + lowest_bit(closing), nullptr};
     if (end - p <= 64) break;

@@ -48,6 +48,9 @@ inline Kind kind_of(char first) {
 /// nothing above U+10FFFF); 0 when there is none.
 std::size_t utf8_length(const char* p, const char* end);
 
+/// Whether all of it is UTF-8.
+bool is_utf8(std::string_view text);
+
 /// Past the whole non-ASCII characters at `p`: the first byte that is ASCII or
 /// begins no good sequence.
 inline const char* skip_non_ascii(const char* p, const char* end) {

@@ -391,22 +391,35 @@ Result<IndexState> Index::read_state() const {
 
 void Index::publish(const IndexState& state) { write_state(state, false); }
 
-void Index::write_state(const IndexState& state, bool clean) {
-  if (!shared_) return;
+bool Index::newest_is_own() const {
+  static_assert(offsetof(Slot, sequence) == 0);
   auto* header = reinterpret_cast<Header*>(level_base(0));
-  std::size_t older = 0;
-  std::uint64_t sequence = 0;
+  const auto sequence_in = [header](std::size_t slot) {
+    return AtomicWord(header->slots[slot][0]).load(std::memory_order_acquire);
+  };
+  return sequence_ != 0 && sequence_in(newest_slot_) == sequence_ &&
+         sequence_in(1 - newest_slot_) < sequence_;
+}
+
+void Index::find_newest_slot() {
+  const auto* header = reinterpret_cast<const Header*>(level_base(0));
+  sequence_ = 0;
+  newest_slot_ = 1;
   for (std::size_t i = 0; i < header->slots.size(); ++i) {
     Slot slot;
     std::memcpy(&slot, header->slots[i].data(), sizeof slot);
-    const bool sound = slot.crc == slot.check();
-    if (sound && slot.sequence > sequence) {
-      sequence = slot.sequence;
-      older = 1 - i;
-    }
+    if (slot.crc != slot.check() || slot.sequence <= sequence_) continue;
+    sequence_ = slot.sequence;
+    newest_slot_ = i;
   }
+}
+
+void Index::write_state(const IndexState& state, bool clean) {
+  if (!shared_) return;
+  if (!newest_is_own()) find_newest_slot();
+  newest_slot_ = 1 - newest_slot_;
   Slot slot{};
-  slot.sequence = sequence + 1;
+  slot.sequence = ++sequence_;
   slot.boot_id = owner_.boot_id;
   slot.committed = state.committed;
   slot.durable = state.durable;
@@ -422,8 +435,9 @@ void Index::write_state(const IndexState& state, bool clean) {
   slot.crc = slot.check();
   std::array<std::uint64_t, sizeof(Slot) / 8> words;
   std::memcpy(words.data(), &slot, sizeof slot);
+  auto* header = reinterpret_cast<Header*>(level_base(0));
   for (std::size_t i = 0; i < words.size(); ++i) {
-    AtomicWord(header->slots[older][i]).store(words[i], std::memory_order_release);
+    AtomicWord(header->slots[newest_slot_][i]).store(words[i], std::memory_order_release);
   }
 }
 

@@ -111,6 +111,8 @@ class Index {
   void take_back(Ordinal first, Ordinal count);
 
   void publish(const IndexState& state);
+  /// Nobody published anything since the last call of `publish`.
+  bool newest_is_own() const;
 
   /// In memory, or no longer published: others do not see it.
   bool is_private() const { return !shared_; }
@@ -129,6 +131,7 @@ class Index {
   void make_level(std::size_t level);
   std::byte* level_base(std::size_t level) const;
   Record* record(Ordinal own) const;
+  void find_newest_slot();
   void write_state(const IndexState& state, bool clean);
   Result<IndexState> read_state() const;
 
@@ -138,6 +141,8 @@ class Index {
   SipKey key_;
   bool shared_ = false;  // still published
   bool overfull_ = false;
+  std::uint64_t sequence_ = 0;   // of the last state published here, 0: none
+  std::size_t newest_slot_ = 0;  // where that is
   mutable std::array<std::atomic<std::byte*>, kLevels> levels_{};
   mutable std::array<fs::Mapping, kLevels> mappings_;
   std::array<std::unique_ptr<std::byte[]>, kLevels> memory_;

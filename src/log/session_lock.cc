@@ -1,9 +1,8 @@
 #include "log/session_lock.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "base/fork_count.h"
 #include "base/siphash.h"
 #include "base/try.h"
 
@@ -13,7 +12,7 @@ using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
 LockFile::LockFile(std::unique_ptr<fs::File> file, Clock& clock, std::chrono::milliseconds wait)
-    : file_(std::move(file)), clock_(clock), wait_(wait), process_(::getpid()) {}
+    : file_(std::move(file)), clock_(clock), wait_(wait), forks_(fork_count()) {}
 
 LockFile::Held::~Held() {
   if (file_ != nullptr) ignore(file_->unlock(byte_), "closing the file frees it as well");
@@ -21,7 +20,7 @@ LockFile::Held::~Held() {
 
 Result<LockFile::Held> LockFile::acquire(std::string_view session_id) {
   // After fork() parent and child share the open file and with it every lock.
-  if (::getpid() != process_) {
+  if (fork_count() != forks_) {
     return Error(Code::kUnsupported, "the store was opened before fork()")
         .with_hint("open the store again in the child process");
   }

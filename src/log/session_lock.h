@@ -42,7 +42,7 @@ class LockFile {
   std::unique_ptr<fs::File> file_;
   Clock& clock_;
   std::chrono::nanoseconds wait_;
-  long process_;
+  std::uint64_t forks_;  // when it was opened
 };
 
 /// A collision makes two sessions wait for each other, nothing more.

@@ -62,6 +62,7 @@ Result<void> LogWriter::open_index() {
 
 void LogWriter::use_index(std::shared_ptr<Index> index) {
   index_ = std::move(index);
+  known_ = kNone;
   builder_.emplace(*index_, state_, inherited_.get(),
                    [this](const IndexEntry& entry) { return line_text(entry); });
 }
@@ -126,7 +127,7 @@ Result<bool> LogWriter::refresh() {
   if (refused_) return *refused_;
   TRY_ASSIGN(const fs::Stat stat, context_.fs.stat(paths_.log));
   if (stat.identity != identity_) return false;
-  if (!index_->is_private()) {
+  if (!index_->is_private() && !index_->newest_is_own()) {
     const auto others = index_->published();
     if (!others.ok()) {
       TRY(rebuild_index());
@@ -153,32 +154,33 @@ Result<std::string_view> LogWriter::line(Ordinal visible) {
   return line_text(entry);
 }
 
-Result<std::string> LogWriter::id(Ordinal visible) {
-  if (visible == newest_) return newest_id_;
-  TRY_ASSIGN(const IndexEntry entry, index_->entry(visible - state_.fold.base));
-  TRY_ASSIGN(const std::string_view text, line_text(entry));
-  return id_of(*index_, entry, text);
+Result<std::string_view> LogWriter::id(Ordinal visible) {
+  if (visible != known_) {
+    TRY_ASSIGN(const IndexEntry entry, index_->entry(visible - state_.fold.base));
+    TRY_ASSIGN(const std::string_view text, line_text(entry));
+    known_id_ = id_of(*index_, entry, text);
+    known_ = visible;
+  }
+  return std::string_view(known_id_);
 }
 
 void LogWriter::stage(const Draft& draft, std::string_view parent, const FoldInput& input) {
   if (staged_.empty()) before_ = state_.fold;
   const std::size_t start = staging_.size();
-  staging_ += draft.fill_id;
-  staging_ += parent;
-  staging_ += draft.fill_time;
-  append_unsealed(staging_, draft.rest);
+  draft.append_body(staging_, parent);
+  append_unsealed(staging_, {});
   const std::size_t size = staging_.size() - start;
   staged_.emplace_back(start, size);
-  newest_ = state_.fold.next();
-  newest_id_ = draft.id;
-  builder_->add(staged_from() + start, size - 1, draft.id, input);
+  known_ = state_.fold.next();
+  known_id_ = draft.id.view();
+  builder_->add(staged_from() + start, size - 1, known_id_, input);
 }
 
 void LogWriter::drop_staged() {
   if (staged_.empty()) return;
   index_->take_back(before_.count, state_.fold.count);
   state_.fold = before_;
-  newest_ = kNone;
+  known_ = kNone;
   staging_.clear();
   staged_.clear();
 }

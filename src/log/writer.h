@@ -51,10 +51,10 @@ class LogWriter {
   // The session as it stands, staged entries included.
   const IndexState& state() const { return state_; }
   Result<std::optional<FoundEntry>> find(std::string_view id) { return builder_->find(id); }
-  /// A stored or staged line of the own log, by visible ordinal. Valid until
-  /// the next call of this writer.
+  /// A stored or staged line of the own log and its id, by visible ordinal.
+  /// Valid until the next call of this writer.
   Result<std::string_view> line(Ordinal visible);
-  Result<std::string> id(Ordinal visible);
+  Result<std::string_view> id(Ordinal visible);
 
   /// Adds an entry to the batch in the making. `parent` is the `"parentId":…,`
   /// text to put in, empty when the draft has its own or needs none.
@@ -106,9 +106,10 @@ class LogWriter {
   std::string staging_;                                      // what one write will append
   std::vector<std::pair<std::size_t, std::size_t>> staged_;  // start and size of its lines
   FoldState before_;                                         // as it was before staging
-  // The newest entry staged here: the next one's parent, most of the time.
-  Ordinal newest_ = kNone;
-  std::string newest_id_;
+  // The last id that was staged or asked for: the next one's parent, most of the
+  // time.
+  Ordinal known_ = kNone;
+  std::string known_id_;
 
   std::optional<Error> refused_;  // invariant 6
   bool dirty_ = false;            // something to do in close()

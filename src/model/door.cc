@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/json_scan.h"
+#include "base/json_text.h"
 #include "base/time_text.h"
 #include "base/try.h"
 #include "base/uuid.h"
@@ -11,6 +12,8 @@
 
 namespace quipu {
 namespace {
+
+constexpr std::string_view kMetaMember = ",\"meta\":";
 
 Error invalid(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
@@ -21,14 +24,19 @@ bool has_control_byte(std::string_view text) {
   });
 }
 
-Result<std::string> entry_id(const json::Member& member) {
+Result<void> check_id(std::string_view name, std::string_view id) {
+  if (id.empty() || id.size() > kEntryIdBytesMax || has_control_byte(id)) {
+    return invalid(std::string(name) + " must have 1 to 256 bytes and no control characters");
+  }
+  return {};
+}
+
+Result<Text> entry_id(const json::Member& member) {
   if (member.kind != json::Kind::kString) {
     return invalid(std::string(member.key) + " must be a string");
   }
-  std::string id = json::decode_string(member.value);
-  if (id.empty() || id.size() > kEntryIdBytesMax || has_control_byte(id)) {
-    return invalid(std::string(member.key) + " must have 1 to 256 bytes and no control characters");
-  }
+  Text id = Text::of_token(member.value);
+  TRY(check_id(member.key, id.view()));
   return id;
 }
 
@@ -37,7 +45,10 @@ Result<void> require(const json::Member& member, json::Kind kind, std::string_vi
   return invalid(std::string(member.key) + " must be " + std::string(what));
 }
 
-Result<void> take_member(const json::Member& member, Draft& draft, std::string_view& payload) {
+constexpr std::string_view kTimestampShape =
+    "timestamp must be RFC 3339 in UTC, such as 2026-03-01T09:30:00.000Z";
+
+Result<void> take_member(const json::Member& member, Draft& draft, Envelope& envelope) {
   if (json::key_equals(member.key, "id")) {
     TRY_ASSIGN(draft.id, entry_id(member));
     draft.id_given = true;
@@ -48,20 +59,18 @@ Result<void> take_member(const json::Member& member, Draft& draft, std::string_v
     TRY_ASSIGN(draft.parent, entry_id(member));
   } else if (json::key_equals(member.key, "type")) {
     TRY(require(member, json::Kind::kString, "a string"));
-    const Text type = Text::of_token(member.value);
-    if (type.empty()) return invalid("type must not be empty");
-    draft.type = entry_type(type.view());
+    envelope.type = Text::of_token(member.value);
   } else if (json::key_equals(member.key, "timestamp")) {
     TRY(require(member, json::Kind::kString, "a string"));
     if (!parse_timestamp(Text::of_token(member.value).view())) {
-      return invalid("timestamp must be RFC 3339 in UTC, such as 2026-03-01T09:30:00.000Z");
+      return invalid(std::string(kTimestampShape));
     }
     draft.timestamp_given = true;
   } else if (json::key_equals(member.key, "runId")) {
     TRY(require(member, json::Kind::kString, "a string"));
   } else if (json::key_equals(member.key, "payload")) {
     TRY(require(member, json::Kind::kObject, "a JSON object"));
-    payload = member.value;
+    envelope.payload = member.value;
   } else if (json::key_equals(member.key, "meta")) {
     TRY(require(member, json::Kind::kObject, "a JSON object"));
   } else if (!member.key.empty() && (member.key[0] == '_' || member.key[0] == '\\') &&
@@ -76,103 +85,126 @@ bool has_member(const std::vector<json::Member>& members, std::string_view key) 
                      [key](const auto& member) { return json::key_equals(member.key, key); });
 }
 
-Result<void> check_envelope(const Draft& draft, const std::vector<json::Member>& members,
-                            std::string_view payload) {
-  if (members.size() > 1) {
-    if (const auto twice = json::find_duplicate_key(members)) {
-      return invalid("member \"" + *twice + "\" occurs twice");
-    }
-  }
-  if (!has_member(members, "type")) return invalid("type is missing");
-  if (payload.empty()) return invalid("payload is missing; it must be a JSON object");
+// What the type demands, the same for both doors.
+Result<void> take_type(Draft& draft, std::string_view type, std::string_view payload) {
+  if (type.empty()) return invalid("type must not be empty");
+  draft.type = entry_type(type);
   if (draft.type == EntryType::kSessionHeader) {
     return invalid("a session has one session_header, made with the session");
   }
   if (is_fact(draft.type) && draft.parent_link == ParentLink::kEntry) {
     return invalid("this type is a fact beside the tree and has no parentId");
   }
-  return {};
-}
-
-Result<Draft> admit_line(std::string_view line, std::vector<json::Member>& members) {
-  if (line.size() > kLineBytesMax) {
-    return Error(Code::kTooLarge, "an entry may have at most 16 MiB, this one has " +
-                                      std::to_string(line.size()) + " bytes");
-  }
-  TRY(json::scan_object(line, members));
-  const auto first = line.find('{');
-  const auto last = line.rfind('}');
-  line = line.substr(first, last - first + 1);
-  // Inside strings they are refused by the scanner, so these are between tokens.
-  if (line.find('\n') != std::string_view::npos || line.find('\r') != std::string_view::npos) {
-    return invalid("an entry must be one line: carriage return or line feed between members");
-  }
-  Draft draft;
-  std::string_view payload;
-  for (const auto& member : members) TRY(take_member(member, draft, payload));
-  TRY(check_envelope(draft, members, payload));
-  if (const auto target = fact_target(draft.type, payload)) {
-    draft.target = std::string(target->view());
-  }
+  if (auto target = fact_target(draft.type, payload)) draft.target = std::move(*target);
   if (draft.target.empty() && draft.type == EntryType::kHead) {
     return invalid("the payload of head must name an entryId");
   }
   if (draft.target.empty() && draft.type == EntryType::kRedaction) {
     return invalid("the payload of redaction must name a targetEntryId");
   }
-  draft.fill_id = "{";
+  return {};
+}
+
+Result<void> check_size(std::size_t bytes) {
+  if (bytes <= kLineBytesMax) return {};
+  return Error(Code::kTooLarge, "an entry may have at most 16 MiB, this one has " +
+                                    std::to_string(bytes) + " bytes");
+}
+
+bool has_line_break(std::string_view text) {
+  return text.find('\n') != std::string_view::npos || text.find('\r') != std::string_view::npos;
+}
+
+Result<Draft> admit_line(std::string_view line, Filler filler, std::vector<json::Member>& members) {
+  TRY(check_size(line.size()));
+  TRY(json::scan_object(line, members));
+  const auto first = line.find('{');
+  const auto last = line.rfind('}');
+  line = line.substr(first, last - first + 1);
+  // Inside strings they are refused by the scanner, so these are between tokens.
+  if (has_line_break(line)) {
+    return invalid("an entry must be one line: carriage return or line feed between members");
+  }
+  Draft draft;
+  Envelope envelope;
+  for (const auto& member : members) TRY(take_member(member, draft, envelope));
+  if (members.size() > 1) {
+    if (const auto twice = json::find_duplicate_key(members)) {
+      return invalid("member \"" + *twice + "\" occurs twice");
+    }
+  }
+  if (!has_member(members, "type")) return invalid("type is missing");
+  if (envelope.payload.empty()) return invalid("payload is missing; it must be a JSON object");
+  TRY(take_type(draft, envelope.type.view(), envelope.payload));
   draft.rest = line.substr(1, line.size() - 2);
+  draft.start = "{";
+  const std::int64_t now = filler.clock.unix_ms();
+  if (!draft.id_given) {
+    draft.id = Text::of(uuid_v7(now, filler.random));
+    draft.start += "\"id\":\"";
+    draft.start += draft.id.view();
+    draft.start += "\",";
+  }
+  draft.parent_at = draft.start.size();
+  if (!draft.timestamp_given) {
+    draft.start += "\"timestamp\":\"";
+    draft.start += format_timestamp(now);
+    draft.start += "\",";
+  }
   return draft;
 }
 
-void fill_in(Draft& draft, Filler filler) {
-  const std::int64_t now = filler.clock.unix_ms();
-  if (!draft.timestamp_given) {
-    draft.fill_time = "\"timestamp\":\"" + format_timestamp(now) + "\",";
+Result<void> check_object(std::string_view name, std::string_view text) {
+  if (auto valid = json::validate_object(text, 1); !valid.ok()) {
+    return std::move(valid).error().in(std::string(name));
   }
-  if (!draft.id_given) {
-    draft.id = uuid_v7(now, filler.random);
-    draft.fill_id += "\"id\":\"" + draft.id + "\",";
-  }
+  if (has_line_break(text)) return invalid(std::string(name) + " must be one line");
+  return {};
 }
 
-// An encoded entry is split after its id, so that the parent can go in there.
-Result<Draft> admit_entry(const NewEntry& entry, Filler filler,
-                          std::vector<json::Member>& members) {
+Result<void> check_texts(const NewEntry& entry) {
+  if (!entry.id.empty()) TRY(check_id("id", entry.id));
+  if (!entry.parent.is_head() && !entry.parent.is_root()) {
+    TRY(check_id("parent", entry.parent.id()));
+  }
+  for (const std::string* text : {&entry.id, &entry.parent.id(), &entry.type, &entry.run_id}) {
+    if (!json::is_utf8(*text)) return invalid("id, parent, type and run_id must be UTF-8");
+  }
+  if (!entry.timestamp.empty() && !parse_timestamp(entry.timestamp)) {
+    return invalid(std::string(kTimestampShape));
+  }
+  TRY(check_object("payload", entry.payload));
+  return entry.meta.empty() ? Result<void>() : check_object("meta", entry.meta);
+}
+
+Result<Draft> admit_entry(const NewEntry& entry, Filler filler) {
+  TRY(check_texts(entry));
   const std::int64_t now = filler.clock.unix_ms();
-  const std::string id = entry.id.empty() ? uuid_v7(now, filler.random) : entry.id;
-  const std::string timestamp = entry.timestamp.empty() ? format_timestamp(now) : entry.timestamp;
-  EntryParts parts{.id = id,
+  Draft draft;
+  draft.id_given = !entry.id.empty();
+  draft.id = draft.id_given ? Text::viewing(entry.id) : Text::of(uuid_v7(now, filler.random));
+  draft.timestamp_given = !entry.timestamp.empty();
+  const std::string now_text = draft.timestamp_given ? std::string() : format_timestamp(now);
+  EntryParts parts{.id = draft.id.view(),
                    .parent = std::nullopt,
                    .type = entry.type,
-                   .timestamp = timestamp,
+                   .timestamp = draft.timestamp_given ? entry.timestamp : now_text,
                    .run_id = entry.run_id,
-                   .payload = entry.payload,
-                   .meta = entry.meta};
-  if (!entry.parent.is_head()) parts.parent = entry.parent.id();
-  std::string own;
-  own.reserve(entry.payload.size() + entry.meta.size() + 256);
-  append_entry_json(own, parts);
-  TRY_ASSIGN(Draft draft, admit_line(own, members));
-  // A payload such as `{},"x":{}` would smuggle members into the envelope.
-  const std::size_t expected =
-      4 + (parts.parent ? 1 : 0) + (entry.run_id.empty() ? 0 : 1) + (entry.meta.empty() ? 0 : 1);
-  if (members.size() != expected) return invalid("payload and meta must each be one JSON object");
-  const auto differs = [&members](std::string_view key, const std::string& text) {
-    const auto member =
-        std::find_if(members.begin(), members.end(), [key](const auto& m) { return m.key == key; });
-    return member != members.end() && Text::of_token(member->value).view() != text;
-  };
-  if (draft.id != id || draft.parent != entry.parent.id() || differs("type", entry.type) ||
-      differs("runId", entry.run_id)) {
-    return invalid("id, parent, type and run_id must be UTF-8");
+                   .payload = {},
+                   .meta = {}};
+  if (!entry.parent.is_head()) {
+    draft.parent_link = entry.parent.is_root() ? ParentLink::kNull : ParentLink::kEntry;
+    draft.parent = Text::viewing(entry.parent.id());
+    parts.parent = entry.parent.id();
   }
-  draft.id_given = !entry.id.empty();
-  draft.timestamp_given = !entry.timestamp.empty();
-  draft.own = std::move(own);
-  const std::size_t split = std::string_view("{\"id\":,").size() + json::quoted(id).size();
-  draft.fill_id = draft.own.substr(0, split);
-  draft.rest = std::string_view(draft.own).substr(split, draft.own.size() - split - 1);
+  TRY(take_type(draft, entry.type, entry.payload));
+  constexpr std::size_t kMembersBytes = 96;  // names and punctuation, and the timestamp
+  draft.start.reserve(kMembersBytes + parts.id.size() + entry.parent.id().size() +
+                      entry.type.size() + entry.run_id.size());
+  draft.parent_at = append_entry_start(draft.start, parts);
+  draft.rest = entry.payload;
+  draft.meta = entry.meta;
+  TRY(check_size(draft.bytes()));
   return draft;
 }
 
@@ -181,17 +213,18 @@ Result<void> check_batch(const std::vector<Draft>& drafts) {
   std::unordered_map<std::string_view, std::size_t> position;
   position.reserve(drafts.size());
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    if (!position.emplace(drafts[i].id, i).second) {
-      return Error(Code::kBadBatch, "two entries of the batch have the id " + drafts[i].id);
+    const std::string_view id = drafts[i].id.view();
+    if (!position.emplace(id, i).second) {
+      return Error(Code::kBadBatch, "two entries of the batch have the id " + std::string(id));
     }
   }
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     if (drafts[i].parent_link != ParentLink::kEntry) continue;
-    const auto parent = position.find(drafts[i].parent);
+    const auto parent = position.find(drafts[i].parent.view());
     if (parent == position.end() || parent->second < i) continue;
-    return Error(Code::kBadBatch, parent->second == i
-                                      ? "entry " + drafts[i].id + " names itself as its parent"
-                                      : "entry " + drafts[i].id + " stands before its parent");
+    return Error(Code::kBadBatch, "entry " + std::string(drafts[i].id.view()) +
+                                      (parent->second == i ? " names itself as its parent"
+                                                           : " stands before its parent"));
   }
   return {};
 }
@@ -210,7 +243,7 @@ Result<Batch> admit(std::span<const Item> items, Admit&& admit_one) {
       auto place = "entry " + std::to_string(batch.drafts.size() + 1);
       return std::move(draft).error().in(place);
     }
-    batch.bytes += draft->fill_id.size() + draft->fill_time.size() + draft->rest.size();
+    batch.bytes += draft->bytes();
     if (batch.bytes > kBatchBytesMax) {
       return Error(Code::kTooLarge, "a batch may have at most 64 MiB");
     }
@@ -222,33 +255,44 @@ Result<Batch> admit(std::span<const Item> items, Admit&& admit_one) {
 
 }  // namespace
 
+std::size_t Draft::bytes() const {
+  return start.size() + rest.size() + (meta.empty() ? 0 : kMetaMember.size() + meta.size());
+}
+
+void Draft::append_body(std::string& out, std::string_view parent_member) const {
+  const std::string_view all(start);
+  out += all.substr(0, parent_at);
+  out += parent_member;
+  out += all.substr(parent_at);
+  out += rest;
+  if (meta.empty()) return;
+  out += kMetaMember;
+  out += meta;
+}
+
 std::vector<std::string> Batch::ids() const {
   std::vector<std::string> ids;
   ids.reserve(drafts.size());
-  for (const auto& draft : drafts) ids.push_back(draft.id);
+  for (const auto& draft : drafts) ids.emplace_back(draft.id.view());
   return ids;
 }
 
 Result<Batch> admit_lines(std::span<const std::string_view> lines, Filler filler) {
   std::vector<json::Member> members;
-  return admit(lines, [&](std::string_view line) -> Result<Draft> {
-    TRY_ASSIGN(Draft draft, admit_line(line, members));
-    fill_in(draft, filler);
-    return draft;
-  });
+  return admit(lines, [&](std::string_view line) { return admit_line(line, filler, members); });
 }
 
 Result<Batch> admit_entries(std::span<const NewEntry> entries, Filler filler) {
-  std::vector<json::Member> members;
-  return admit(entries, [&](const NewEntry& entry) { return admit_entry(entry, filler, members); });
+  return admit(entries, [&](const NewEntry& entry) { return admit_entry(entry, filler); });
 }
 
 bool same_as_stored(const Draft& draft, std::string_view stored) {
-  std::string given = "{";
-  given += draft.rest;
+  std::string given;
+  draft.append_body(given, {});
   given += '}';
   json::MemberWalk walk(given);
   while (const auto member = walk.next()) {
+    if (json::key_equals(member->key, "id")) continue;  // how it was found
     if (!draft.timestamp_given && json::key_equals(member->key, "timestamp")) continue;
     const auto other = json::find_member(stored, json::decode_string(member->key));
     if (!other || other->value != member->value) return false;

@@ -4,11 +4,11 @@
 // our own member order). Both become Drafts; from there on there is one path.
 // A draft's stored body is
 //
-//   fill_id  ++  "parentId":…,   ++  fill_time  ++  rest
-//            (when it was missing)
+//   start  ++  rest  ++  ,"meta":…
 //
-// which is the caller's object without its final brace, with what was missing
-// put in right after the opening one.
+// without the final brace. `start` is the opening brace and what was filled in,
+// for a NewEntry everything before its payload; `rest` the caller's members or
+// payload. Whatever is long stays where the caller has it until it is written.
 #pragma once
 
 #include <cstdint>
@@ -28,26 +28,30 @@ struct Draft {
   Draft() = default;
   Draft(Draft&&) noexcept = default;
   Draft& operator=(Draft&&) noexcept = default;
-  Draft(const Draft&) = delete;  // `rest` may point into `own`, which moves with it
+  Draft(const Draft&) = delete;  // nobody should need one
   Draft& operator=(const Draft&) = delete;
 
-  std::string id;  // given or filled in
+  Text id;  // given or filled in
   bool id_given = false;
   bool timestamp_given = false;
   ParentLink parent_link = ParentLink::kAbsent;
-  std::string parent;  // kEntry only
+  Text parent;  // kEntry only
   EntryType type = EntryType::kOther;
-  std::string target;  // what a fact points at; `head` and `redaction` always do
+  Text target;  // what a fact points at; `head` and `redaction` always do
 
-  std::string fill_id;    // `{` or `{"id":"…",`
-  std::string fill_time;  // empty or `"timestamp":"…",`
-  std::string_view rest;  // the caller's bytes, or a part of `own`
-  std::string own;        // the encoded NewEntry
+  std::string start;
+  std::size_t parent_at = 0;  // where in `start` a missing `"parentId":…,` goes in
+  std::string_view rest;
+  std::string_view meta;  // empty: none, or among the rest
 
   bool is_node() const { return !is_fact(type); }
+  /// The size of the body, before a parent is put in.
+  std::size_t bytes() const;
+  /// Writes the body. `parent_member` is put in; empty: it was given, or there is none.
+  void append_body(std::string& out, std::string_view parent_member) const;
 };
 
-/// Drafts that passed the door together. Views into the caller's lines: they
+/// Drafts that passed the door together. Views into what the caller gave, which
 /// must outlive it.
 struct Batch {
   std::vector<Draft> drafts;
@@ -68,8 +72,9 @@ struct Filler {
 Result<Batch> admit_lines(std::span<const std::string_view> lines, Filler filler);
 Result<Batch> admit_entries(std::span<const NewEntry> entries, Filler filler);
 
-/// Whether the members that the caller gave are the same in the stored line.
-/// Filled-in members are not compared: a repeat would fill them differently.
+/// Whether the members that the caller gave are the same in the line stored
+/// under the draft's id. Filled-in members are not compared: a repeat would fill
+/// them differently.
 bool same_as_stored(const Draft& draft, std::string_view stored);
 
 }  // namespace quipu

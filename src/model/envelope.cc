@@ -78,6 +78,12 @@ Text Text::of(std::string text) {
   return made;
 }
 
+Text Text::viewing(std::string_view text) {
+  Text made;
+  made.view_ = text;
+  return made;
+}
+
 Envelope read_envelope(std::string_view object) {
   Envelope envelope;
   json::MemberWalk walk(object);
@@ -114,18 +120,21 @@ std::optional<Text> fact_target(EntryType type, std::string_view payload) {
   return Text::of_token(member->value);
 }
 
-void append_entry_json(std::string& out, const EntryParts& parts) {
+std::size_t append_entry_start(std::string& out, const EntryParts& parts) {
   out += "{\"id\":";
   json::append_quoted(out, parts.id);
+  out += ',';
+  const std::size_t parent_at = out.size();
   if (parts.parent) {
-    out += ",\"parentId\":";
+    out += "\"parentId\":";
     if (parts.parent->empty()) {
       out += "null";
     } else {
       json::append_quoted(out, *parts.parent);
     }
+    out += ',';
   }
-  out += ",\"type\":";
+  out += "\"type\":";
   json::append_quoted(out, parts.type);
   if (!parts.timestamp.empty()) {
     out += ",\"timestamp\":";
@@ -136,6 +145,11 @@ void append_entry_json(std::string& out, const EntryParts& parts) {
     json::append_quoted(out, parts.run_id);
   }
   out += ",\"payload\":";
+  return parent_at;
+}
+
+void append_entry_json(std::string& out, const EntryParts& parts) {
+  append_entry_start(out, parts);
   out += parts.payload;
   if (!parts.meta.empty()) {
     out += ",\"meta\":";

@@ -25,6 +25,7 @@ class Text {
   /// `token` is a valid JSON string token, quotes included.
   static Text of_token(std::string_view token);
   static Text of(std::string text);
+  static Text viewing(std::string_view text);
   std::string_view view() const { return owned_ ? std::string_view(*owned_) : view_; }
   bool empty() const { return view().empty(); }
   /// Not the bytes of the line: escapes were resolved, or a number converted.
@@ -76,5 +77,8 @@ struct EntryParts {
   std::string_view meta;
 };
 void append_entry_json(std::string& out, const EntryParts& parts);
+/// The same up to and including `"payload":`. Returns where a `"parentId":…,`
+/// would go in.
+std::size_t append_entry_start(std::string& out, const EntryParts& parts);
 
 }  // namespace quipu

@@ -66,7 +66,7 @@ Result<std::string> owning_session(Backend& backend, const std::string& session_
   for (const Draft& draft : batch.drafts) {
     std::string wanted = session_id;
     if (draft.type == EntryType::kRedaction) {
-      TRY_ASSIGN(const auto found, ancestry->find(draft.target));
+      TRY_ASSIGN(const auto found, ancestry->find(draft.target.view()));
       if (found) wanted = ancestry->session(found->ordinal);
     }
     if (owner && *owner != wanted) {

@@ -21,8 +21,10 @@ class WriterTarget : public AppendTarget {
     TRY_ASSIGN(const StoredEntry entry, inherited_->entry(visible));
     return entry.text;
   }
-  Result<std::string> id(Ordinal visible) override {
-    return visible < fold().base ? inherited_->id(visible) : writer_.id(visible);
+  Result<std::string_view> id(Ordinal visible) override {
+    if (visible >= fold().base) return writer_.id(visible);
+    TRY_ASSIGN(inherited_id_, inherited_->id(visible));
+    return std::string_view(inherited_id_);
   }
   void stage(const Draft& draft, std::string_view parent, const FoldInput& input) override {
     writer_.stage(draft, parent, input);
@@ -31,6 +33,7 @@ class WriterTarget : public AppendTarget {
  private:
   log::LogWriter& writer_;
   const Ancestry* inherited_;
+  std::string inherited_id_;
 };
 
 AppendResult answer(const std::string& session_id, const Batch& batch, const Planned& planned) {
@@ -69,20 +72,19 @@ Result<AppendResult> FileSession::append(const Batch& batch, const AppendOptions
 }
 
 void FileSession::lead(const FindInherited& inherited) {
-  std::vector<Request*> group;
   {
     MutexLock lock(mutex_);
-    group.assign(waiting_.begin(), waiting_.end());
-    waiting_.clear();
+    group_.swap(waiting_);
   }
-  run(group, inherited);
+  run(group_, inherited);
   MutexLock lock(mutex_);
-  for (Request* request : group) request->done = true;
+  for (Request* request : group_) request->done = true;
+  group_.clear();
   busy_ = false;
   changed_.notify_all();
 }
 
-void FileSession::run(const std::vector<Request*>& group, const FindInherited& inherited) {
+void FileSession::run(std::span<Request* const> group, const FindInherited& inherited) {
   auto done = [&]() -> Result<void> {
     TRY_ASSIGN(const auto lock, store_.locks.acquire(paths_.session_id));
     return run_locked(group, inherited);

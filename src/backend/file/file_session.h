@@ -7,7 +7,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,7 +60,7 @@ class FileSession {
   };
 
   void lead(const FindInherited& inherited);
-  void run(const std::vector<Request*>& group, const FindInherited& inherited);
+  void run(std::span<Request* const> group, const FindInherited& inherited);
   Result<void> run_locked(std::span<Request* const> group, const FindInherited& inherited);
   Result<std::size_t> plan_some(std::span<Request* const> group);
   Result<void> open_writer(const FindInherited& inherited);
@@ -73,10 +72,11 @@ class FileSession {
 
   Mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<Request*> waiting_ GUARDED_BY(mutex_);
+  std::vector<Request*> waiting_ GUARDED_BY(mutex_);
   bool busy_ GUARDED_BY(mutex_) = false;
 
   // Touched only by the thread whose turn it is (`busy_`).
+  std::vector<Request*> group_;
   std::unique_ptr<log::LogWriter> writer_;
   std::shared_ptr<const Ancestry> inherited_;
 };

@@ -98,18 +98,17 @@ class MemoryTarget : public AppendTarget {
     TRY_ASSIGN(const StoredEntry entry, log_.inherited->entry(visible));
     return entry.text;
   }
-  Result<std::string> id(Ordinal visible) override QUIPU_TSA(no_thread_safety_analysis) {
-    if (visible < log_.fold.base) return log_.inherited->id(visible);
-    return log_.lines[visible - log_.fold.base].id;
+  Result<std::string_view> id(Ordinal visible) override QUIPU_TSA(no_thread_safety_analysis) {
+    if (visible >= log_.fold.base) return std::string_view(log_.lines[visible - log_.fold.base].id);
+    TRY_ASSIGN(inherited_id_, log_.inherited->id(visible));
+    return std::string_view(inherited_id_);
   }
   void stage(const Draft& draft, std::string_view parent, const FoldInput& input) override
       QUIPU_TSA(no_thread_safety_analysis) {
-    std::string json = draft.fill_id;
-    json += parent;
-    json += draft.fill_time;
-    json += draft.rest;
+    std::string json;
+    draft.append_body(json, parent);
     json += '}';
-    add(draft.id, std::move(json), input);
+    add(std::string(draft.id.view()), std::move(json), input);
   }
   void add(std::string id, std::string json, const FoldInput& input)
       QUIPU_TSA(no_thread_safety_analysis) {
@@ -127,6 +126,7 @@ class MemoryTarget : public AppendTarget {
 
  private:
   MemoryLog& log_;
+  std::string inherited_id_;
 };
 
 class MemoryBackend : public Backend {
