@@ -20,7 +20,7 @@ struct Sizes {
   std::uint32_t foreign_entries = 20'000;
   std::size_t durable_rounds = 60;
   std::size_t durable_block = 10;
-  std::size_t batch_rounds = 30;
+  std::size_t batch_rounds = 120;
   std::size_t batch_entries = 100;
   std::size_t relaxed_rounds = 60;
   std::size_t relaxed_block = 100;

@@ -145,9 +145,9 @@ StringEnd check_string(const char* p, const char* end) {
     const std::uint64_t quotes = block.equal('"');
     const std::uint64_t escaped = escapes.next(block.equal('\\'));
     const std::uint64_t closing = quotes & ~escaped;
-    const std::uint64_t plain_escape = quotes | block.equal_any('n', 't');
-    const std::uint64_t unusual = block.any_unusual() ? block.unusual() : 0;
-    std::uint64_t look = (unusual | (escaped & ~plain_escape)) & bits_below_lowest(closing);
+    std::uint64_t look = block.any_unusual() ? block.unusual() : 0;
+    if ((escaped & ~quotes) != 0) look |= escaped & ~(quotes | block.equal_any('n', 't'));
+    look &= bits_below_lowest(closing);
     for (; look != 0; look &= look - 1) {
       const std::size_t bit = lowest_bit(look);
       const bool is_escaped = ((escaped >> bit) & 1) != 0;

@@ -1,6 +1,7 @@
 #include "log/index.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/crc32c.h"
@@ -9,10 +10,11 @@
 namespace quipu::log {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3130'7864'6975'7071;  // "qpuidx01" in memory
+constexpr std::uint64_t kMagic = 0x3230'7864'6975'7071;  // "qpuidx02" in memory
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHeaderBytes = 512;
 constexpr std::uint32_t kFirstLevelRecords = 74;
+constexpr std::uint32_t kSecondLevelRecords = 256;
 constexpr std::uint32_t kFlagAdopted = 1;
 constexpr std::uint32_t kFlagRenamed = 2;
 constexpr std::uint32_t kFlagOrphan = 4;
@@ -28,7 +30,7 @@ struct Level {
   constexpr std::uint32_t slots() const { return records * 2; }
 };
 
-constexpr std::size_t kLevelsMax = 12;
+constexpr std::size_t kLevelsMax = 24;
 
 constexpr std::array<Level, kLevelsMax + 1> make_geometry() {
   std::array<Level, kLevelsMax + 1> levels{};
@@ -38,8 +40,8 @@ constexpr std::array<Level, kLevelsMax + 1> make_geometry() {
                .bytes = kPage,
                .slots_at = kHeaderBytes,
                .records_at = kHeaderBytes + std::size_t{kFirstLevelRecords} * 2 * 8};
-  Ordinal records = 256;
-  for (std::size_t i = 1; i < levels.size(); ++i, records *= 4) {
+  Ordinal records = kSecondLevelRecords;
+  for (std::size_t i = 1; i < levels.size(); ++i, records *= 2) {
     levels[i] = {.first = levels[i - 1].first + levels[i - 1].records,
                  .records = records,
                  .offset = levels[i - 1].offset + levels[i - 1].bytes,
@@ -55,10 +57,12 @@ constexpr std::array<Level, kLevelsMax + 1> kGeometry = make_geometry();
 
 const Level& level_geometry(std::size_t level) { return kGeometry[level]; }
 
+// Every level but the first is as large as all between the first and it, and
+// one more of the second.
 std::size_t level_of(Ordinal own) {
-  std::size_t level = 0;
-  while (own >= kGeometry[level + 1].first) ++level;
-  return level;
+  if (own < kFirstLevelRecords) return 0;
+  return static_cast<std::size_t>(
+      std::bit_width((own - kFirstLevelRecords) / kSecondLevelRecords + 1));
 }
 
 Error damaged_index(std::string_view what) {
@@ -271,11 +275,17 @@ Result<void> Index::places(std::span<Placement> into) const {
 Result<std::optional<Ordinal>> Index::find(
     std::uint64_t id_hash, Ordinal count, const std::function<Result<bool>(Ordinal)>& is_it) const {
   if (overfull_) return damaged_index("no room left by killed writers");
-  std::optional<Ordinal> best;
-  for (std::size_t level = 0; level < kLevels; ++level) {
-    const Level& geometry = level_geometry(level);
-    if (geometry.first >= count) break;
+  const std::size_t levels = count == 0 ? 0 : level_of(count - 1) + 1;
+  for (std::size_t level = 0; level < levels; ++level) {
     TRY(map_level(level));
+    // All levels are waited for together.
+    const Level& geometry = level_geometry(level);
+    __builtin_prefetch(level_base(level) + geometry.slots_at +
+                       std::size_t{first_slot(id_hash, geometry.slots())} * sizeof(std::uint64_t));
+  }
+  std::optional<Ordinal> best;
+  for (std::size_t level = 0; level < levels; ++level) {
+    const Level& geometry = level_geometry(level);
     auto* slots = reinterpret_cast<std::uint64_t*>(level_base(level) + geometry.slots_at);
     std::uint32_t at = first_slot(id_hash, geometry.slots());
     for (std::uint32_t probes = 0; probes < geometry.slots(); ++probes) {
@@ -372,6 +382,7 @@ Result<IndexState> Index::read_state() const {
     if (!newest || slot.sequence > newest->sequence) newest = slot;
   }
   if (!newest) return damaged_index("no sound state");
+  if (newest->count > kGeometry[kLevels].first) return damaged_index("too many entries");
   if (newest->boot_id != owner_.boot_id && newest->clean == 0) {
     return foreign_index("left behind by another boot");
   }

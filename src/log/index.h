@@ -9,7 +9,10 @@
 //
 //   level 0   header (512 bytes: identity, then two state slots),
 //             148 hash slots, 74 records                        = one page
-//   level k   512·4^(k-1) hash slots, 256·4^(k-1) records       = 3·4^(k-1) pages
+//   level k   512·2^(k-1) hash slots, 256·2^(k-1) records       = 3·2^(k-1) pages
+//
+// Levels double: an append touches one page of the newest one at random, so that
+// one must not be much larger than what is in it.
 //
 // Invariants:
 //   1. Records and hash slots below the published count never change, so a
@@ -71,7 +74,7 @@ struct IndexOwner {
 
 class Index {
  public:
-  static constexpr std::size_t kLevels = 12;
+  static constexpr std::size_t kLevels = 24;
 
   /// An index in memory, for a log whose index cannot be used or written.
   static std::shared_ptr<Index> in_memory(SipKey key);

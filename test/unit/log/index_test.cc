@@ -13,7 +13,7 @@ using fs::MapMode;
 using fs::OpenMode;
 
 constexpr SipKey kKey{.k0 = 1, .k1 = 2};
-constexpr Ordinal kMany = 5200;  // four levels
+constexpr Ordinal kMany = 1700;  // four levels
 
 IndexEntry made(const Index& index, Ordinal own) {
   IndexEntry entry;
