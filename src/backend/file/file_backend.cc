@@ -138,21 +138,37 @@ Result<std::shared_ptr<const LogView>> FileBackend::view(
 }
 
 std::shared_ptr<FileSession> FileBackend::session(const std::string& session_id) {
+  std::shared_ptr<FileSession> wanted;
+  std::shared_ptr<FileSession> oldest;
+  {
+    MutexLock lock(mutex_);
+    if (const auto found = by_id_.find(session_id); found != by_id_.end()) {
+      sessions_.splice(sessions_.begin(), sessions_, found->second);
+      return found->second->second;
+    }
+    const FileStore store{
+        .fs = *fs_, .locks = *locks_, .clock = clock_, .random = random_, .key = key_};
+    wanted = std::make_shared<FileSession>(store, session_id);
+    sessions_.emplace_front(session_id, wanted);
+    by_id_[session_id] = sessions_.begin();
+    if (sessions_.size() > kOpenSessionsMax && sessions_.back().second.use_count() == 1) {
+      oldest = sessions_.back().second;
+    }
+  }
+  if (oldest) close_idle(std::move(oldest));
+  return wanted;
+}
+
+// It stays in the list until it is closed: two objects for one session would
+// share its lock.
+void FileBackend::close_idle(std::shared_ptr<FileSession> oldest) {
+  auto closed = oldest->close();
   MutexLock lock(mutex_);
-  if (const auto found = by_id_.find(session_id); found != by_id_.end()) {
-    sessions_.splice(sessions_.begin(), sessions_, found->second);
-    return found->second->second;
-  }
-  // Only idle ones: two objects for one session would share its lock.
-  if (sessions_.size() >= kOpenSessionsMax && sessions_.back().second.use_count() == 1) {
-    by_id_.erase(sessions_.back().first);
-    sessions_.pop_back();
-  }
-  const FileStore store{
-      .fs = *fs_, .locks = *locks_, .clock = clock_, .random = random_, .key = key_};
-  sessions_.emplace_front(session_id, std::make_shared<FileSession>(store, session_id));
-  by_id_[session_id] = sessions_.begin();
-  return sessions_.front().second;
+  if (!closed.ok() && !late_failure_) late_failure_ = std::move(closed).error();
+  const bool is_last = !sessions_.empty() && sessions_.back().second == oldest;
+  if (!is_last || oldest.use_count() != 2) return;  // wanted again, or all are closed
+  by_id_.erase(sessions_.back().first);
+  sessions_.pop_back();
 }
 
 FileSession::FindInherited FileBackend::inherited_of(const std::string& session_id) {
@@ -231,18 +247,19 @@ Result<RepairReport> FileBackend::repair(const std::string& session_id) {
 
 Result<void> FileBackend::close() {
   decltype(sessions_) open;
+  std::optional<Error> failure;
   {
     MutexLock lock(mutex_);
     open.swap(sessions_);
     by_id_.clear();
     snapshots_.clear();
+    failure = std::exchange(late_failure_, std::nullopt);
   }
-  Result<void> first_failure;
   for (const auto& [id, session] : open) {
     auto closed = session->close();
-    if (!closed.ok() && first_failure.ok()) first_failure = std::move(closed);
+    if (!closed.ok() && !failure) failure = std::move(closed).error();
   }
-  return first_failure;
+  return failure ? Result<void>(*failure) : Result<void>();
 }
 
 }  // namespace quipu::file

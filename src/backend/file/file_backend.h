@@ -12,6 +12,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -62,6 +63,7 @@ class FileBackend : public Backend {
 
   Result<void> load(const FileBackendOptions& options);
   std::shared_ptr<FileSession> session(const std::string& session_id);
+  void close_idle(std::shared_ptr<FileSession> oldest);
   /// Refers to `session_id`: for the length of one call.
   FileSession::FindInherited inherited_of(const std::string& session_id);
   Result<VerifyReport> verify_once(const std::string& session_id);
@@ -79,6 +81,8 @@ class FileBackend : public Backend {
   std::list<std::pair<std::string, std::shared_ptr<FileSession>>> sessions_ GUARDED_BY(mutex_);
   std::unordered_map<std::string, decltype(sessions_)::iterator> by_id_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const log::LogSnapshot>> snapshots_ GUARDED_BY(mutex_);
+  // Of a session that was closed to make room: close() must report it.
+  std::optional<Error> late_failure_ GUARDED_BY(mutex_);
 };
 
 /// Puts entries into a new, unnamed log file, sealed and synced.

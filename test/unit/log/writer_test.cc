@@ -241,6 +241,23 @@ TEST_F(Writer, FailedSyncIsUnknownAndRefusesUntilReopened) {
   EXPECT_EQ(again.ids(), (Ids{"a", "b", "c", "d"}));
 }
 
+TEST_F(Writer, SessionsClosedToMakeRoomAreDurableAfterClose) {
+  constexpr int kSessions = 300;  // more than a store keeps open
+  const auto id_of = [](int number) { return "many-" + std::to_string(number); };
+  for (int i = 0; i < kSessions; ++i) {
+    ASSERT_TRUE(store.api().create_session(named(id_of(i))).ok());
+    const std::string line = entry("e");
+    const std::string_view view(line);
+    ASSERT_TRUE(store.api().append_session_lines(id_of(i), {&view, 1}, relaxed()).ok());
+  }
+  ASSERT_TRUE(store.close().ok());
+  fs::SimDisk after = disk.crash({fs::DataLoss::kNothing, fs::NameLoss::kAll}, 0);
+  SimStore again(after, 2);
+  for (int i = 0; i < kSessions; ++i) {
+    ASSERT_EQ(again.ids(id_of(i)), Ids{"e"}) << i;
+  }
+}
+
 TEST_F(Writer, AnotherFileUnderTheNameIsOpenedInstead) {
   must_append(store, {entry("a")});
   LogText generation("s");
