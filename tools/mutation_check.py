@@ -102,7 +102,7 @@ def written_mutants(tree):
 
 def copy_tree(scratch):
     tree = scratch / "tree"
-    ignore = shutil.ignore_patterns("build*", ".git", "*.orig")
+    ignore = shutil.ignore_patterns(".git", "build")
     shutil.copytree(ROOT, tree, ignore=ignore, symlinks=True)
     build = scratch / "build"
     command = ["cmake", "-S", str(tree), "-B", str(build), "-G", "Ninja", "-DQUIPU_DEVELOPER=ON",

@@ -70,8 +70,11 @@ void IndexBuilder::accept_renamed(const Line& line, IndexEntry entry, const Enve
                                   const FoldInput& input) {
   const std::string given(envelope.id.empty() ? adopted_id(line.offset) : envelope.id.view());
   std::string id = given;
-  for (Ordinal number = 2; find_or_note(id) && !failure_; ++number) {
-    id = given + "~" + std::to_string(number);
+  if (find_or_note(id)) {
+    Ordinal& number = last_number_.try_emplace(given, 1).first->second;
+    do {
+      id = given + "~" + std::to_string(++number);
+    } while (find_or_note(id) && !failure_);
   }
   entry.renamed = id != envelope.id.view();
   place(entry, id, input);

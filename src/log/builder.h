@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "log/index.h"
@@ -65,6 +66,9 @@ class IndexBuilder : public LineSink {
   // The newest node: the next one's parent, most of the time.
   std::string newest_id_;
   FoundEntry newest_;
+  // The last number that an id was given: a line that comes a thousand times
+  // must not be looked up a million times.
+  std::unordered_map<std::string, Ordinal> last_number_;
   std::optional<Error> failure_;
   std::vector<Damage> damages_;
 };
