@@ -18,7 +18,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["src/log", "src/backend/file"]
-SYNC = re.compile(r"\w+(?:->|\.)sync(?:_dir)?\((?:[^()]|\([^()]*\))*\)")
+SYNC = re.compile(r"(?:\w+(?:->|\.))+sync(?:_dir)?\((?:[^()]|\([^()]*\))*\)")
 
 # Workloads that reach every step of the write path; the whole sweep takes too long for each mutant.
 WORKLOADS = ("fresh fresh:create one:append1 one:create one:branch one:migrate one:repair "
@@ -26,6 +26,7 @@ WORKLOADS = ("fresh fresh:create one:append1 one:create one:branch one:migrate o
              "legacy:append1,migrate legacy:append5,migrate,append1")
 TESTS = [
     ("crash_sweep_test", {"QUIPU_CRASH_WORKLOAD": WORKLOADS}),
+    ("log_files_test", {}),
     ("fail_call_test", {}),
     ("index_damage_test", {"QUIPU_TEST_SCALE": "0.02"}),
     ("kill_loop_test", {"QUIPU_TEST_SCALE": "0.05"}),

@@ -1,5 +1,6 @@
 // Sixty-four bytes looked at together: each question answers with one bit a byte,
-// bit 0 for the first. SSE2 on x86-64, where it is always there; eight words elsewhere.
+// bit 0 for the first. On x86-64 AVX2 where the processor has it, else SSE2; eight
+// words elsewhere.
 #pragma once
 
 #include <bit>
@@ -7,8 +8,9 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define QUIPU_TARGET_AVX2 __attribute__((target("avx2")))
 #endif
 
 namespace quipu::json {
@@ -37,7 +39,6 @@ class WordBlock {
       return (word | control) & kHighBits;
     });
   }
-  bool any_unusual() const { return unusual() != 0; }
 
  private:
   static constexpr std::uint64_t kOnes = 0x0101010101010101;
@@ -62,7 +63,7 @@ class WordBlock {
   std::uint64_t words_[8] = {};
 };
 
-#if defined(__SSE2__)
+#if defined(__x86_64__)
 
 class SseBlock {
  public:
@@ -90,12 +91,6 @@ class SseBlock {
     const __m128i space = _mm_set1_epi8(' ');
     return gather([space](__m128i part) { return _mm_cmplt_epi8(part, space); });
   }
-  bool any_unusual() const {
-    const __m128i space = _mm_set1_epi8(' ');
-    const auto below = [&](std::size_t i) { return _mm_cmplt_epi8(part(i), space); };
-    return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(below(0), below(1)),
-                                          _mm_or_si128(below(2), below(3)))) != 0;
-  }
 
  private:
   template <class Marks>
@@ -115,12 +110,50 @@ class SseBlock {
   const char* bytes_;
 };
 
+/// Of use only in a function that is itself compiled for AVX2, after a look at
+/// the processor.
+class AvxBlock {
+ public:
+  explicit AvxBlock(const char* bytes) : bytes_(bytes) {}
+
+  QUIPU_TARGET_AVX2 std::uint64_t equal(char c) const {
+    const __m256i wanted = _mm256_set1_epi8(c);
+    return bits(_mm256_cmpeq_epi8(low(), wanted), _mm256_cmpeq_epi8(high(), wanted));
+  }
+  QUIPU_TARGET_AVX2 std::uint64_t equal_any(char a, char b) const {
+    const __m256i first = _mm256_set1_epi8(a);
+    const __m256i second = _mm256_set1_epi8(b);
+    return bits(
+        _mm256_or_si256(_mm256_cmpeq_epi8(low(), first), _mm256_cmpeq_epi8(low(), second)),
+        _mm256_or_si256(_mm256_cmpeq_epi8(high(), first), _mm256_cmpeq_epi8(high(), second)));
+  }
+  QUIPU_TARGET_AVX2 std::uint64_t unusual() const {
+    const __m256i space = _mm256_set1_epi8(' ');
+    return bits(_mm256_cmpgt_epi8(space, low()), _mm256_cmpgt_epi8(space, high()));
+  }
+
+ private:
+  QUIPU_TARGET_AVX2 static std::uint64_t bits(__m256i low, __m256i high) {
+    return std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(high))} << 32 |
+           static_cast<std::uint32_t>(_mm256_movemask_epi8(low));
+  }
+  QUIPU_TARGET_AVX2 __m256i low() const {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes_));
+  }
+  QUIPU_TARGET_AVX2 __m256i high() const {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes_ + 32));
+  }
+
+  const char* bytes_;
+};
+
 using Block = SseBlock;
 #else
 using Block = WordBlock;
 #endif
 
 /// Gives blocks of a text that need not end with a whole one.
+template <class Block>
 class BlockReader {
  public:
   explicit BlockReader(const char* end) : end_(end) {}
@@ -143,7 +176,7 @@ class BlockReader {
 /// The first quote, backslash, control character or non-ASCII byte of the sixteen
 /// at `p`; `p + 16` when there is none.
 inline const char* first_special_of_16(const char* p) {
-#if defined(__SSE2__)
+#if defined(__x86_64__)
   const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   const __m128i special = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(part, _mm_set1_epi8('"')),
                                                     _mm_cmpeq_epi8(part, _mm_set1_epi8('\\'))),

@@ -1,6 +1,7 @@
 #include "base/json_text.h"
 
 #include <array>
+#include <atomic>
 
 namespace quipu::json {
 namespace {
@@ -77,6 +78,61 @@ StringEnd check_run(const char* p, const char* end) {
   return {p, nullptr};
 }
 
+// Inlined into functions that are compiled for the processor which `Block` needs.
+template <class Block>
+inline __attribute__((always_inline)) StringEnd check_blocks(const char* p, const char* end) {
+  BlockReader<Block> reader(end);
+  Escapes escapes;
+  const char* checked = p;  // a run may reach beyond its block
+  while (p < end) {
+    const Block block = reader.at(p);
+    const std::uint64_t quotes = block.equal('"');
+    const std::uint64_t escaped = escapes.next(block.equal('\\'));
+    const std::uint64_t closing = quotes & ~escaped;
+    std::uint64_t look = block.unusual();
+    if ((escaped & ~quotes) != 0) look |= escaped & ~(quotes | block.equal_any('n', 't'));
+    look &= bits_below_lowest(closing);
+    for (; look != 0; look &= look - 1) {
+      const std::size_t bit = lowest_bit(look);
+      const bool is_escaped = ((escaped >> bit) & 1) != 0;
+      const char* const at = p + bit - (is_escaped ? 1 : 0);
+      if (at < checked) continue;
+      if (at >= end) break;               // the padding, which is unusual as well
+      checked = skip_two_bytes(at, end);  // most non-ASCII text, without a call
+      if (checked != at) continue;
+      const StringEnd run = check_run(at, end);
+      if (run.error != nullptr) return run;
+      checked = run.at;
+    }
+    if (closing != 0) return {p + lowest_bit(closing), nullptr};
+    if (end - p <= 64) break;
+    p += 64;
+  }
+  return {end, "unterminated string"};
+}
+
+#if defined(__x86_64__)
+QUIPU_TARGET_AVX2 StringEnd check_string_avx2(const char* p, const char* end) {
+  return check_blocks<AvxBlock>(p, end);
+}
+#endif
+
+using CheckString = StringEnd (*)(const char*, const char*);
+
+StringEnd choose_and_check(const char* p, const char* end);
+
+// Set on first use and not during static initialisation, as in crc32c.cc.
+constinit std::atomic<CheckString> chosen{&choose_and_check};
+
+StringEnd choose_and_check(const char* p, const char* end) {
+  CheckString best = &check_string_portable;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) best = &check_string_avx2;
+#endif
+  chosen.store(best, std::memory_order_relaxed);
+  return best(p, end);
+}
+
 }  // namespace
 
 std::size_t utf8_length(const char* p, const char* end) {
@@ -121,7 +177,7 @@ int hex4(const char* p, const char* end) {
 const char* skip_string(const char* p, const char* end) {
   p = skip_plain_start(p, end);
   if (p < end && *p == '"') return p;
-  BlockReader reader(end);
+  BlockReader<Block> reader(end);
   Escapes escapes;
   while (p < end) {
     const Block block = reader.at(p);
@@ -137,34 +193,11 @@ const char* skip_string(const char* p, const char* end) {
 StringEnd check_string(const char* p, const char* end) {
   p = skip_plain_start(p, end);
   if (p < end && *p == '"') return {p, nullptr};
-  BlockReader reader(end);
-  Escapes escapes;
-  const char* checked = p;  // a run may reach beyond its block
-  while (p < end) {
-    const Block block = reader.at(p);
-    const std::uint64_t quotes = block.equal('"');
-    const std::uint64_t escaped = escapes.next(block.equal('\\'));
-    const std::uint64_t closing = quotes & ~escaped;
-    std::uint64_t look = block.any_unusual() ? block.unusual() : 0;
-    if ((escaped & ~quotes) != 0) look |= escaped & ~(quotes | block.equal_any('n', 't'));
-    look &= bits_below_lowest(closing);
-    for (; look != 0; look &= look - 1) {
-      const std::size_t bit = lowest_bit(look);
-      const bool is_escaped = ((escaped >> bit) & 1) != 0;
-      const char* const at = p + bit - (is_escaped ? 1 : 0);
-      if (at < checked) continue;
-      if (at >= end) break;               // the padding, which is unusual as well
-      checked = skip_two_bytes(at, end);  // most non-ASCII text, without a call
-      if (checked != at) continue;
-      const StringEnd run = check_run(at, end);
-      if (run.error != nullptr) return run;
-      checked = run.at;
-    }
-    if (closing != 0) return {p + lowest_bit(closing), nullptr};
-    if (end - p <= 64) break;
-    p += 64;
-  }
-  return {end, "unterminated string"};
+  return chosen.load(std::memory_order_relaxed)(p, end);
+}
+
+StringEnd check_string_portable(const char* p, const char* end) {
+  return check_blocks<Block>(p, end);
 }
 
 }  // namespace quipu::json

@@ -241,6 +241,18 @@ TEST_F(Writer, FailedSyncIsUnknownAndRefusesUntilReopened) {
   EXPECT_EQ(again.ids(), (Ids{"a", "b", "c", "d"}));
 }
 
+// A rebuild after every start of the machine would be right, and slow.
+TEST_F(Writer, IndexOfACleanCloseIsBelievedAfterAPowerCut) {
+  must_append(store, {entry("a"), entry("b")});
+  ASSERT_TRUE(store.close().ok());
+  SimDisk after = disk.crash({fs::DataLoss::kNothing, fs::NameLoss::kNone}, 0);
+  SimStore again(after, 2);
+  after.record(true);
+  must_append(again, {entry("c")});
+  for (const auto& record : after.records()) EXPECT_NE(record.call, SimCall::kRemove);
+  EXPECT_EQ(again.ids(), (Ids{"a", "b", "c"}));
+}
+
 TEST_F(Writer, SessionsClosedToMakeRoomAreDurableAfterClose) {
   constexpr int kSessions = 300;  // more than a store keeps open
   const auto id_of = [](int number) { return "many-" + std::to_string(number); };
