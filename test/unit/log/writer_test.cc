@@ -241,6 +241,16 @@ TEST_F(Writer, FailedSyncIsUnknownAndRefusesUntilReopened) {
   EXPECT_EQ(again.ids(), (Ids{"a", "b", "c", "d"}));
 }
 
+TEST_F(Writer, AMigrationThatSucceededIsDurable) {
+  disk.write_file("sessions/old.jsonl", "{\"id\":\"a\",\"type\":\"user\",\"text\":\"hi\"}\n");
+  ASSERT_TRUE(store.api().migrate_session("old").ok());
+  SimDisk after = disk.crash({fs::DataLoss::kNothing, fs::NameLoss::kAll}, 0);
+  SimStore again(after, 2);
+  const auto about = again.api().describe_session("old");
+  ASSERT_TRUE(about.ok());
+  EXPECT_EQ(about->schema_version, 1);
+}
+
 // A rebuild after every start of the machine would be right, and slow.
 TEST_F(Writer, IndexOfACleanCloseIsBelievedAfterAPowerCut) {
   must_append(store, {entry("a"), entry("b")});
