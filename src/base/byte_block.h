@@ -1,6 +1,5 @@
 // Sixty-four bytes looked at together: each question answers with one bit a byte,
-// bit 0 for the first. On x86-64 AVX2 where the processor has it, else SSE2; eight
-// words elsewhere.
+// bit 0 for the first. SSE2 on x86-64, where it is always there; eight words elsewhere.
 #pragma once
 
 #include <bit>
@@ -9,8 +8,7 @@
 #include <cstring>
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-#define QUIPU_TARGET_AVX2 __attribute__((target("avx2")))
+#include <emmintrin.h>
 #endif
 
 namespace quipu::json {
@@ -110,50 +108,12 @@ class SseBlock {
   const char* bytes_;
 };
 
-/// Of use only in a function that is itself compiled for AVX2, after a look at
-/// the processor.
-class AvxBlock {
- public:
-  explicit AvxBlock(const char* bytes) : bytes_(bytes) {}
-
-  QUIPU_TARGET_AVX2 std::uint64_t equal(char c) const {
-    const __m256i wanted = _mm256_set1_epi8(c);
-    return bits(_mm256_cmpeq_epi8(low(), wanted), _mm256_cmpeq_epi8(high(), wanted));
-  }
-  QUIPU_TARGET_AVX2 std::uint64_t equal_any(char a, char b) const {
-    const __m256i first = _mm256_set1_epi8(a);
-    const __m256i second = _mm256_set1_epi8(b);
-    return bits(
-        _mm256_or_si256(_mm256_cmpeq_epi8(low(), first), _mm256_cmpeq_epi8(low(), second)),
-        _mm256_or_si256(_mm256_cmpeq_epi8(high(), first), _mm256_cmpeq_epi8(high(), second)));
-  }
-  QUIPU_TARGET_AVX2 std::uint64_t unusual() const {
-    const __m256i space = _mm256_set1_epi8(' ');
-    return bits(_mm256_cmpgt_epi8(space, low()), _mm256_cmpgt_epi8(space, high()));
-  }
-
- private:
-  QUIPU_TARGET_AVX2 static std::uint64_t bits(__m256i low, __m256i high) {
-    return std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(high))} << 32 |
-           static_cast<std::uint32_t>(_mm256_movemask_epi8(low));
-  }
-  QUIPU_TARGET_AVX2 __m256i low() const {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes_));
-  }
-  QUIPU_TARGET_AVX2 __m256i high() const {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes_ + 32));
-  }
-
-  const char* bytes_;
-};
-
 using Block = SseBlock;
 #else
 using Block = WordBlock;
 #endif
 
 /// Gives blocks of a text that need not end with a whole one.
-template <class Block>
 class BlockReader {
  public:
   explicit BlockReader(const char* end) : end_(end) {}

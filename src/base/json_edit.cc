@@ -125,7 +125,7 @@ void append_escaped_ascii(std::string& out, char c) {
 
 // The first byte from `p` on that cannot be copied as it is.
 const char* copyable_end(const char* p, const char* end) {
-  BlockReader<Block> reader(end);
+  BlockReader reader(end);
   while (p < end) {
     const Block block = reader.at(p);
     const std::uint64_t look = block.unusual() | block.equal_any('"', '\\');

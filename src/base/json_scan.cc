@@ -26,6 +26,11 @@ class Scanner {
     lenient_ = true;
     return *this;
   }
+  /// Refuses line breaks between tokens.
+  Scanner& one_line() {
+    one_line_ = true;
+    return *this;
+  }
   /// The value will stand inside so many containers.
   Scanner& inside(std::size_t depth) {
     outer_ = depth;
@@ -52,8 +57,18 @@ class Scanner {
     reason_ = reason;
     return false;
   }
-  bool fail(const char* reason) { return fail(p_, p_ == end_ ? "unexpected end of text" : reason); }
-  void skip() { p_ = skip_space(p_, end_); }
+  bool fail(const char* reason) {
+    if (p_ == end_) return fail(p_, "unexpected end of text");
+    return fail(
+        p_, one_line_ && (at('\n') || at('\r')) ? "line break, where one line is wanted" : reason);
+  }
+  void skip() {
+    while (p_ < end_ && is_space(*p_) && (!one_line_ || *p_ == ' ' || *p_ == '\t')) ++p_;
+  }
+  void skip_around() {
+    if (outer_ == 0) p_ = skip_space(p_, end_);
+    skip();
+  }
   bool at(char c) const { return p_ < end_ && *p_ == c; }
   bool lists_members() const { return depth_ == 1 && members_ != nullptr; }
 
@@ -63,17 +78,18 @@ class Scanner {
   const char* reason_ = nullptr;
   std::vector<Member>* const members_;
   bool lenient_ = false;
+  bool one_line_ = false;
   std::size_t outer_ = 0;
   std::size_t depth_ = 0;
   std::bitset<kJsonDepthMax> in_object_;
 };
 
 bool Scanner::scan(bool want_object) {
-  skip();
+  skip_around();
   if (view_of(p_, end_).starts_with("\xef\xbb\xbf")) return fail("byte order mark");
   if (want_object && !at('{')) return fail("not an object");
   if (!scan_tree()) return false;
-  skip();
+  skip_around();
   return p_ == end_ || fail("text after the value");
 }
 
@@ -233,8 +249,13 @@ Result<void> validate(std::string_view text) {
   return Scanner(text, nullptr).run(/*want_object=*/false);
 }
 
-Result<void> validate_object(std::string_view text, std::size_t depth) {
-  return Scanner(text, nullptr).inside(depth).run(/*want_object=*/true);
+Result<void> scan_line(std::string_view text, std::vector<Member>& members) {
+  members.clear();
+  return Scanner(text, &members).one_line().run(/*want_object=*/true);
+}
+
+Result<void> validate_inner_object(std::string_view text) {
+  return Scanner(text, nullptr).one_line().inside(1).run(/*want_object=*/true);
 }
 
 bool is_object(std::string_view text) {

@@ -35,10 +35,15 @@ struct Member {
 /// otherwise. Duplicate keys are not looked for: see `find_duplicate_key`.
 Result<void> scan_object(std::string_view text, std::vector<Member>& members);
 
+/// The same for an object that is to be stored as one line: CR and LF between
+/// its tokens are refused. (Inside strings they are no JSON anyway.)
+Result<void> scan_line(std::string_view text, std::vector<Member>& members);
+/// The same for an object that is to be a member of such a line: none around it
+/// either, and one level less to nest.
+Result<void> validate_inner_object(std::string_view text);
+
 /// Whether `text` is one valid JSON value; on failure says where and why.
 Result<void> validate(std::string_view text);
-/// Whether it is an object that may stand inside `depth` containers.
-Result<void> validate_object(std::string_view text, std::size_t depth);
 
 /// Whether `text` is one JSON object in the eyes of programs less strict than
 /// the door: strings may hold bytes that are no UTF-8, and lone surrogates.

@@ -21,7 +21,8 @@ unsigned byte_at(const char* p) { return static_cast<unsigned char>(*p); }
 
 bool in_range(unsigned value, unsigned low, unsigned high) { return value - low <= high - low; }
 
-// Past the escape whose backslash is at `p`.
+}  // namespace
+
 StringEnd check_escape(const char* p, const char* end) {
   if (end - p < 2) return {p, "unterminated string"};
   switch (p[1]) {
@@ -51,6 +52,8 @@ StringEnd check_escape(const char* p, const char* end) {
   return {second + 6, nullptr};
 }
 
+namespace {
+
 // Past the two-byte UTF-8 sequence at `p`, if there is one.
 const char* skip_two_bytes(const char* p, const char* end) {
   const bool is_one =
@@ -78,10 +81,10 @@ StringEnd check_run(const char* p, const char* end) {
   return {p, nullptr};
 }
 
-// Inlined into functions that are compiled for the processor which `Block` needs.
-template <class Block>
-inline __attribute__((always_inline)) StringEnd check_blocks(const char* p, const char* end) {
-  BlockReader<Block> reader(end);
+}  // namespace
+
+StringEnd check_string_portable(const char* p, const char* end) {
+  BlockReader reader(end);
   Escapes escapes;
   const char* checked = p;  // a run may reach beyond its block
   while (p < end) {
@@ -110,30 +113,6 @@ inline __attribute__((always_inline)) StringEnd check_blocks(const char* p, cons
   }
   return {end, "unterminated string"};
 }
-
-#if defined(__x86_64__)
-QUIPU_TARGET_AVX2 StringEnd check_string_avx2(const char* p, const char* end) {
-  return check_blocks<AvxBlock>(p, end);
-}
-#endif
-
-using CheckString = StringEnd (*)(const char*, const char*);
-
-StringEnd choose_and_check(const char* p, const char* end);
-
-// Set on first use and not during static initialisation, as in crc32c.cc.
-constinit std::atomic<CheckString> chosen{&choose_and_check};
-
-StringEnd choose_and_check(const char* p, const char* end) {
-  CheckString best = &check_string_portable;
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) best = &check_string_avx2;
-#endif
-  chosen.store(best, std::memory_order_relaxed);
-  return best(p, end);
-}
-
-}  // namespace
 
 std::size_t utf8_length(const char* p, const char* end) {
   const auto left = static_cast<std::size_t>(end - p);
@@ -177,7 +156,7 @@ int hex4(const char* p, const char* end) {
 const char* skip_string(const char* p, const char* end) {
   p = skip_plain_start(p, end);
   if (p < end && *p == '"') return p;
-  BlockReader<Block> reader(end);
+  BlockReader reader(end);
   Escapes escapes;
   while (p < end) {
     const Block block = reader.at(p);
@@ -190,14 +169,30 @@ const char* skip_string(const char* p, const char* end) {
   return end;
 }
 
+namespace {
+
+using CheckString = StringEnd (*)(const char*, const char*);
+
+StringEnd choose_and_check(const char* p, const char* end);
+
+// Set on first use and not during static initialisation, as in crc32c.cc.
+constinit std::atomic<CheckString> chosen{&choose_and_check};
+
+StringEnd choose_and_check(const char* p, const char* end) {
+  CheckString best = &check_string_portable;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) best = &check_string_avx2;
+#endif
+  chosen.store(best, std::memory_order_relaxed);
+  return best(p, end);
+}
+
+}  // namespace
+
 StringEnd check_string(const char* p, const char* end) {
   p = skip_plain_start(p, end);
   if (p < end && *p == '"') return {p, nullptr};
   return chosen.load(std::memory_order_relaxed)(p, end);
-}
-
-StringEnd check_string_portable(const char* p, const char* end) {
-  return check_blocks<Block>(p, end);
 }
 
 }  // namespace quipu::json

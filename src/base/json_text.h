@@ -115,7 +115,15 @@ struct StringEnd {
 
 /// The same with everything checked: escapes, control characters, UTF-8.
 StringEnd check_string(const char* p, const char* end);
-/// The same answers on every processor, and the yardstick in tests.
+/// The same on every processor: the yardstick in tests, and for all others the
+/// one that says what is wrong.
 StringEnd check_string_portable(const char* p, const char* end);
+#if defined(__x86_64__)
+/// The same with AVX2, which the processor must have.
+StringEnd check_string_avx2(const char* p, const char* end);
+#endif
+
+/// Past the escape whose backslash is at `p`.
+StringEnd check_escape(const char* p, const char* end);
 
 }  // namespace quipu::json

@@ -17,7 +17,7 @@ std::uint64_t running_parity(std::uint64_t bits) {
 // Past the container that opens at `p`; `end` when it does not close. Brackets
 // of both kinds count alike: in valid text they match.
 const char* skip_container(const char* p, const char* end) {
-  BlockReader<Block> reader(end);
+  BlockReader reader(end);
   Escapes escapes;
   std::uint64_t inside = 0;  // all ones when the block starts inside a string
   std::size_t depth = 0;

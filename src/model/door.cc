@@ -111,20 +111,12 @@ Result<void> check_size(std::size_t bytes) {
                                     std::to_string(bytes) + " bytes");
 }
 
-bool has_line_break(std::string_view text) {
-  return text.find('\n') != std::string_view::npos || text.find('\r') != std::string_view::npos;
-}
-
 Result<Draft> admit_line(std::string_view line, Filler filler, std::vector<json::Member>& members) {
   TRY(check_size(line.size()));
-  TRY(json::scan_object(line, members));
+  TRY(json::scan_line(line, members));
   const auto first = line.find('{');
   const auto last = line.rfind('}');
   line = line.substr(first, last - first + 1);
-  // Inside strings they are refused by the scanner, so these are between tokens.
-  if (has_line_break(line)) {
-    return invalid("an entry must be one line: carriage return or line feed between members");
-  }
   Draft draft;
   Envelope envelope;
   for (const auto& member : members) TRY(take_member(member, draft, envelope));
@@ -155,11 +147,8 @@ Result<Draft> admit_line(std::string_view line, Filler filler, std::vector<json:
 }
 
 Result<void> check_object(std::string_view name, std::string_view text) {
-  if (auto valid = json::validate_object(text, 1); !valid.ok()) {
-    return std::move(valid).error().in(std::string(name));
-  }
-  if (has_line_break(text)) return invalid(std::string(name) + " must be one line");
-  return {};
+  auto valid = json::validate_inner_object(text);
+  return valid.ok() ? valid : std::move(valid).error().in(std::string(name));
 }
 
 Result<void> check_texts(const NewEntry& entry) {
