@@ -12,49 +12,17 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/file/file_backend.h"
-#include "fs/sim_fs.h"
-#include "quipu/store.h"
+#include "sim_world.h"
 
 namespace {
+
+using quipu::fuzz::Opened;
+using quipu::fuzz::require;
 
 constexpr std::string_view kSession = "s";
 constexpr std::string_view kLog = "sessions/s.jsonl";
 constexpr std::string_view kIndex = "sessions/s.idx";
 constexpr std::size_t kIndexBytesMax = 65536;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-class NoClock : public quipu::Clock {
- public:
-  std::int64_t unix_ms() override { return 0; }
-  std::chrono::nanoseconds monotonic() override { return {}; }
-  void sleep(std::chrono::nanoseconds) override {}
-};
-
-class Counter : public quipu::Random {
- public:
-  void fill(std::span<std::byte> bytes) override {
-    for (auto& byte : bytes) byte = static_cast<std::byte>(next_++);
-  }
-
- private:
-  unsigned next_ = 0;
-};
-
-struct Opened {
-  explicit Opened(quipu::fs::SimDisk& disk) {
-    auto backend = quipu::file::FileBackend::open(disk.process(), clock, random, {.create = true});
-    require(backend.ok());
-    store = std::make_unique<quipu::Store>(std::move(backend).value());
-  }
-  quipu::SessionStore& sessions() { return store->sessions(); }
-  NoClock clock;
-  Counter random;
-  std::unique_ptr<quipu::Store> store;
-};
 
 std::string message(int number, std::string_view parent) {
   return "{\"id\":\"e" + std::to_string(number) + "\"," + std::string(parent) +

@@ -10,26 +10,22 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/file/file_backend.h"
 #include "base/json_scan.h"
-#include "fs/sim_fs.h"
 #include "log/recover.h"
-#include "quipu/store.h"
+#include "sim_world.h"
 
 namespace {
 
 using quipu::Code;
+using quipu::fuzz::Opened;
+using quipu::fuzz::require;
 using quipu::log::Damage;
 using quipu::log::Line;
 using quipu::log::Recovered;
 
-// Renaming lines of equal id is quadratic in their number.
+// Renaming lines of equal id is quadratic in their number when ids are asked for.
 constexpr std::size_t kBytesMax = 8192;
 constexpr std::string_view kSession = "s";
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 class Sink : public quipu::log::LineSink {
  public:
@@ -91,6 +87,10 @@ void check_steps(std::string_view bytes, const Sink& sink, const Recovered& end)
   }
 }
 
+quipu::Result<std::vector<quipu::Entry>> entries_of(Opened& opened) {
+  return opened.sessions().load_session_entries(kSession);
+}
+
 // What a writer adds behind the end counts, and takes nothing away.
 void check_next_batch(std::string_view bytes, const Sink& sink, const Recovered& end) {
   std::string log(bytes.substr(0, end.committed));
@@ -112,37 +112,6 @@ void check_next_batch(std::string_view bytes, const Sink& sink, const Recovered&
   }
 }
 
-class NoClock : public quipu::Clock {
- public:
-  std::int64_t unix_ms() override { return 0; }
-  std::chrono::nanoseconds monotonic() override { return {}; }
-  void sleep(std::chrono::nanoseconds) override {}
-};
-
-class Counter : public quipu::Random {
- public:
-  void fill(std::span<std::byte> bytes) override {
-    for (auto& byte : bytes) byte = static_cast<std::byte>(next_++);
-  }
-
- private:
-  unsigned next_ = 0;
-};
-
-struct Opened {
-  explicit Opened(quipu::fs::SimDisk& disk) {
-    auto backend = quipu::file::FileBackend::open(disk.process(), clock, random, {.create = true});
-    require(backend.ok());
-    store = std::make_unique<quipu::Store>(std::move(backend).value());
-  }
-  quipu::Result<std::vector<quipu::Entry>> entries() {
-    return store->sessions().load_session_entries(kSession);
-  }
-  NoClock clock;
-  Counter random;
-  std::unique_ptr<quipu::Store> store;
-};
-
 bool begins_with(const std::vector<quipu::Entry>& all, const std::vector<quipu::Entry>& first) {
   return all.size() >= first.size() &&
          std::equal(first.begin(), first.end(), all.begin(),
@@ -154,8 +123,8 @@ void check_store(std::string_view bytes) {
   { Opened make(disk); }
   disk.write_file("sessions/s.jsonl", bytes);
   Opened opened(disk);
-  auto& sessions = opened.store->sessions();
-  const auto before = opened.entries();
+  auto& sessions = opened.sessions();
+  const auto before = entries_of(opened);
   quipu::ignore(sessions.verify_session(kSession), "it must end");
   quipu::ignore(sessions.dump_session(kSession), "it must end");
   quipu::ignore(sessions.describe_session(kSession), "it must end");
@@ -163,7 +132,7 @@ void check_store(std::string_view bytes) {
   const std::string_view line =
       R"({"id":"fuzz-\u002dnew","type":"message","parentId":null,"payload":{}})";
   const auto appended = sessions.append_session_lines(kSession, std::span(&line, 1));
-  const auto after = opened.entries();
+  const auto after = entries_of(opened);
   require(before.ok() == after.ok());
   if (!before.ok()) return;
   require(begins_with(*after, *before));
@@ -177,7 +146,7 @@ void check_store(std::string_view bytes) {
   }
   disk.remove_file("sessions/s.idx");
   Opened fresh(disk);
-  const auto again = fresh.entries();
+  const auto again = entries_of(fresh);
   require(again.ok() && again->size() == after->size() && begins_with(*again, *after));
 }
 

@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/ids.h"
-#include "cli/json_out.h"
+#include "cli/summary_json.h"
 
 namespace quipu::cli {
 namespace {
@@ -38,16 +38,7 @@ Result<int> run_fork(Context& context, const ForkArguments& arguments) {
   auto made = store->sessions().branch_from_entry(*id, *point, arguments.options);
   if (!made) return std::move(made).error();
 
-  if (context.json) {
-    JsonWriter json;
-    json.begin_object()
-        .member("sessionId", made->session_id)
-        .member("schemaVersion", made->schema_version)
-        .end_object();
-    context.out.data_line(json.text());
-  } else {
-    context.out.data_line(made->session_id);
-  }
+  print_handle(context, *made);
   if (auto closed = store->close(); !closed) return std::move(closed).error();
   return kExitOk;
 }

@@ -1,7 +1,7 @@
 #include <filesystem>
 
 #include "cli/commands.h"
-#include "cli/json_out.h"
+#include "cli/summary_json.h"
 
 namespace quipu::cli {
 namespace {
@@ -22,16 +22,7 @@ Result<int> run_new(Context& context, const NewSession& arguments) {
   auto made = store->sessions().create_session(session);
   if (!made) return std::move(made).error();
 
-  if (context.json) {
-    JsonWriter json;
-    json.begin_object()
-        .member("sessionId", made->session_id)
-        .member("schemaVersion", made->schema_version)
-        .end_object();
-    context.out.data_line(json.text());
-  } else {
-    context.out.data_line(made->session_id);
-  }
+  print_handle(context, *made);
   if (auto closed = store->close(); !closed) return std::move(closed).error();
   return kExitOk;
 }

@@ -21,4 +21,14 @@ void write_summary(JsonWriter& json, const SessionSummary& summary) {
       .end_object();
 }
 
+void print_handle(Context& context, const SessionHandle& made) {
+  if (!context.json) return context.out.data_line(made.session_id);
+  JsonWriter json;
+  json.begin_object()
+      .member("sessionId", made.session_id)
+      .member("schemaVersion", made.schema_version)
+      .end_object();
+  context.out.data_line(json.text());
+}
+
 }  // namespace quipu::cli

@@ -1,11 +1,15 @@
-// A session's summary as JSON; the same object wherever one is shown.
+// Sessions as JSON; the same objects wherever they are shown.
 #pragma once
 
+#include "cli/context.h"
 #include "cli/json_out.h"
 #include "quipu/store.h"
 
 namespace quipu::cli {
 
 void write_summary(JsonWriter& json, const SessionSummary& summary);
+
+/// A session that was just made: its id for people, an object with --json.
+void print_handle(Context& context, const SessionHandle& made);
 
 }  // namespace quipu::cli
