@@ -241,6 +241,24 @@ TEST_F(Writer, FailedSyncIsUnknownAndRefusesUntilReopened) {
   EXPECT_EQ(again.ids(), (Ids{"a", "b", "c", "d"}));
 }
 
+// A backup copied over the log: same inode, same size, another content.
+TEST_F(Writer, AnIndexThatDoesNotFitTheLogIsNotBelieved) {
+  SimDisk other_disk;
+  SimStore other(other_disk);
+  ASSERT_TRUE(other.api().create_session(named("s")).ok());
+  must_append(other, {entry("x"), entry("y")});
+  must_append(store, {entry("a"), entry("b")});
+  ASSERT_TRUE(store.close().ok());
+  const std::string copy = other_disk.read_file(kLogPath).value();
+  ASSERT_EQ(copy.size(), log_bytes().size());
+  disk.write_file(kLogPath, copy);
+  SimStore again(disk, 2);
+  const auto repeated = again.append({entry("x"), entry("y")});
+  ASSERT_TRUE(repeated.ok()) << repeated.error().message();
+  EXPECT_EQ(repeated->already_present, 2U);
+  EXPECT_EQ(again.ids(), (Ids{"x", "y"}));
+}
+
 TEST_F(Writer, AMigrationThatSucceededIsDurable) {
   disk.write_file("sessions/old.jsonl", "{\"id\":\"a\",\"type\":\"user\",\"text\":\"hi\"}\n");
   ASSERT_TRUE(store.api().migrate_session("old").ok());
