@@ -9,8 +9,8 @@ namespace {
 constexpr std::array<signed char, 256> make_hex_digits() {
   std::array<signed char, 256> values{};
   values.fill(-1);
-  for (int i = 0; i < 10; ++i) values['0' + i] = static_cast<signed char>(i);
-  for (int i = 0; i < 6; ++i) {
+  for (unsigned i = 0; i < 10; ++i) values['0' + i] = static_cast<signed char>(i);
+  for (unsigned i = 0; i < 6; ++i) {
     values['a' + i] = values['A' + i] = static_cast<signed char>(10 + i);
   }
   return values;
