@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,9 @@ class Door : public testing::Test {
     return admit_lines(views, {.clock = clock, .random = random});
   }
   Result<Batch> entries(const std::vector<NewEntry>& given) {
-    return admit_entries(given, {.clock = clock, .random = random});
+    // A copy each: the test may look at several batches.
+    const auto& entries = kept_entries.emplace_back(given);
+    return admit_entries(entries, {.clock = clock, .random = random});
   }
   Code refusal(const std::vector<std::string>& given) {
     const auto batch = lines(given);
@@ -56,7 +59,9 @@ class Door : public testing::Test {
 
   FixedClock clock;
   ZeroRandom random;
+  // Drafts view into these.
   std::vector<std::string> kept;
+  std::deque<std::vector<NewEntry>> kept_entries;
   std::vector<std::string_view> views;
 };
 
