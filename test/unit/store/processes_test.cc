@@ -304,6 +304,28 @@ TEST(ProcessesOnce, OneSessionIsMadeOnce) {
   EXPECT_EQ(static_cast<std::size_t>(kSessions), shared->count.load());
 }
 
+// Parent and child share every lock of a store that was open at the fork.
+TEST(ProcessesOnce, AStoreOpenedBeforeForkIsNotWrittenToByTheChild) {
+  const ScratchDir scratch;
+  StoreOptions options;
+  options.create = true;
+  auto store = Store::open("file:" + scratch.path() + "/store", options);
+  ASSERT_TRUE(store.ok()) << store.error().message();
+  const auto session = store->sessions().create_session();
+  ASSERT_TRUE(session.ok());
+  NewEntry entry;
+  entry.type = "message";
+  const auto append = [&] {
+    return store->sessions().append_session_entries(session->session_id, {&entry, 1});
+  };
+  in_processes(1, [&](int) {
+    const auto refused = append();
+    if (refused.ok()) return 2;
+    return refused.error().code() == Code::kUnsupported ? 0 : failed(3, refused.error());
+  });
+  EXPECT_TRUE(append().ok()) << "the parent goes on";
+}
+
 // A store may be made by several at once: it is one store.
 TEST(ProcessesOnce, OneStoreIsMadeOnce) {
   constexpr int kProcesses = 6;
