@@ -54,13 +54,6 @@ StringEnd check_escape(const char* p, const char* end) {
 
 namespace {
 
-// Past the two-byte UTF-8 sequence at `p`, if there is one.
-const char* skip_two_bytes(const char* p, const char* end) {
-  const bool is_one =
-      in_range(byte_at(p), 0xc2, 0xdf) && end - p >= 2 && (byte_at(p + 1) & 0xc0) == 0x80;
-  return is_one ? p + 2 : p;
-}
-
 // Past the run of escapes and non-ASCII characters at `p`, one by one.
 StringEnd check_run(const char* p, const char* end) {
   while (p < end) {
@@ -100,9 +93,7 @@ StringEnd check_string_portable(const char* p, const char* end) {
       const bool is_escaped = ((escaped >> bit) & 1) != 0;
       const char* const at = p + bit - (is_escaped ? 1 : 0);
       if (at < checked) continue;
-      if (at >= end) break;               // the padding, which is unusual as well
-      checked = skip_two_bytes(at, end);  // most non-ASCII text, without a call
-      if (checked != at) continue;
+      if (at >= end) break;  // the padding, which is unusual as well
       const StringEnd run = check_run(at, end);
       if (run.error != nullptr) return run;
       checked = run.at;
