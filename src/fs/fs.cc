@@ -71,18 +71,25 @@ Result<void> write_all_at(File& file, std::string_view bytes, std::uint64_t offs
   });
 }
 
-Result<std::string> read_exactly(File& file, std::uint64_t offset, std::size_t size) {
+Result<std::string> read_up_to(File& file, std::uint64_t offset, std::size_t size) {
   std::string bytes(size, '\0');
   std::size_t filled = 0;
   while (filled < size) {
     TRY_ASSIGN(const std::size_t got,
                file.read_at(std::span(bytes).subspan(filled), offset + filled));
-    if (got == 0) {
-      return Error(Code::kCorrupt, "file ends at byte " + std::to_string(offset + filled) +
-                                       ", expected " + std::to_string(size) + " bytes from " +
-                                       std::to_string(offset));
-    }
+    if (got == 0) break;
     filled += got;
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+Result<std::string> read_exactly(File& file, std::uint64_t offset, std::size_t size) {
+  TRY_ASSIGN(std::string bytes, read_up_to(file, offset, size));
+  if (bytes.size() < size) {
+    return Error(Code::kCorrupt, "file ends at byte " + std::to_string(offset + bytes.size()) +
+                                     ", expected " + std::to_string(size) + " bytes from " +
+                                     std::to_string(offset));
   }
   return bytes;
 }

@@ -162,6 +162,10 @@ Result<void> append_all(File& file, std::string_view bytes);
 /// `write_at` until everything is written.
 Result<void> write_all_at(File& file, std::string_view bytes, std::uint64_t offset);
 
+/// Reads `size` bytes at `offset`, fewer when the file ends before. For bytes that
+/// somebody else may cut off between a look at the size and the read.
+Result<std::string> read_up_to(File& file, std::uint64_t offset, std::size_t size);
+
 /// Reads exactly `size` bytes at `offset`; `corrupt` when the file ends before.
 Result<std::string> read_exactly(File& file, std::uint64_t offset, std::size_t size);
 

@@ -28,7 +28,7 @@ Result<std::string_view> LogBytes::at(std::uint64_t offset, std::size_t size) {
 Result<std::string> first_line(fs::File& log, std::uint64_t size) {
   for (std::uint64_t window = 4096;; window *= 8) {
     const std::uint64_t read = std::min(window, size);
-    TRY_ASSIGN(std::string head, fs::read_exactly(log, 0, static_cast<std::size_t>(read)));
+    TRY_ASSIGN(std::string head, fs::read_up_to(log, 0, static_cast<std::size_t>(read)));
     const auto feed = head.find('\n');
     if (feed != std::string::npos) head.resize(feed);
     if (feed != std::string::npos || read == size || read > kLineBytesMax) return head;
@@ -40,7 +40,7 @@ Result<std::uint64_t> settled_length(fs::File& log, std::uint64_t from, std::uin
   for (std::uint64_t window = kWindowBytes;; window *= 4) {
     const std::uint64_t read = std::min(window, region);
     TRY_ASSIGN(const std::string tail,
-               fs::read_exactly(log, size - read, static_cast<std::size_t>(read)));
+               fs::read_up_to(log, size - read, static_cast<std::size_t>(read)));
     const std::size_t end = settled_end(tail);
     if (end > 0) return size - read + end;
     if (read == region) return from;

@@ -42,7 +42,8 @@ Result<std::string> first_line(fs::File& log, std::uint64_t size);
 
 /// How much of a log can be mapped without the lock, given that everything up to
 /// `from` can: bytes above it may be a batch in the making, which its writer may
-/// yet cut off; for readers they are not there.
+/// yet cut off; for readers they are not there. `size` was the file's length a
+/// moment ago: it may have lost its unsettled end since.
 Result<std::uint64_t> settled_length(fs::File& log, std::uint64_t from, std::uint64_t size);
 
 inline constexpr std::size_t kTailCrcBytes = 64;

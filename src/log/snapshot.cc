@@ -46,6 +46,10 @@ Result<std::shared_ptr<Index>> LogSnapshot::open_index(fs::Fs& fs, const LogPath
              Index::open(std::move(file), {.log = stat_.identity, .boot_id = fs.boot_id()},
                          fs::MapMode::kPrivate));
   TRY_ASSIGN(state_, index->published());
+  // A writer may have committed since the first look; the index is not to blame.
+  if (state_.committed > stat_.size) {
+    TRY_ASSIGN(stat_, file_->stat());
+  }
   const Ordinal base = inherited_ ? inherited_->count() : 0;
   if (state_.committed > stat_.size || state_.fold.base != base) {
     return Error(Code::kCorrupt, "offset index: does not fit the log");

@@ -35,6 +35,26 @@ class Snapshot : public testing::Test {
   std::unique_ptr<fs::SimFs> process = disk.process();
 };
 
+// Found by the kill loop: a writer cut a torn tail off after the reader had looked
+// at the file's size, and the reader called the log corrupt.
+TEST_F(Snapshot, ATornTailMayVanishWhileItIsLookedAt) {
+  must_append({entry("a")});
+  const std::string whole = *disk.read_file(kLogPath);
+  const auto log = process->open(kLogPath, fs::OpenMode::kRead);
+  ASSERT_TRUE(log.ok());
+  for (const std::size_t torn : {1U, 5'000U, 200'000U}) {
+    const auto length = settled_length(**log, 0, whole.size() + torn);
+    ASSERT_TRUE(length.ok()) << length.error().message();
+    EXPECT_EQ(*length, whole.size());
+    const auto nothing_new = settled_length(**log, whole.size(), whole.size() + torn);
+    ASSERT_TRUE(nothing_new.ok()) << nothing_new.error().message();
+    EXPECT_EQ(*nothing_new, whole.size());
+    const auto first = first_line(**log, whole.size() + torn);
+    ASSERT_TRUE(first.ok()) << first.error().message();
+    EXPECT_EQ(*first, whole.substr(0, whole.find('\n')));
+  }
+}
+
 TEST_F(Snapshot, ReadersWriteNothingAndTakeNoLock) {
   must_append({entry("a"), entry("b")});
   disk.write_file(kLogPath, *disk.read_file(kLogPath) + "{\"torn");
