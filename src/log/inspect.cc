@@ -33,8 +33,7 @@ Result<WholeLog> read_log(fs::Fs& fs, const LogPaths& paths) {
   TRY_ASSIGN(const std::uint64_t size, settled_length(*file, 0, log.stat.size));
   TRY_ASSIGN(log.mapping, file->map(0, std::max<std::uint64_t>(size, 1), fs::MapMode::kRead));
   log.settled = {reinterpret_cast<const char*>(log.mapping.data()), size};
-  TRY_ASSIGN(log.rest,
-             fs::read_up_to(*file, size, static_cast<std::size_t>(log.stat.size - size)));
+  TRY_ASSIGN(log.rest, fs::read_up_to(*file, size, static_cast<std::size_t>(log.stat.size - size)));
   return log;
 }
 
