@@ -13,6 +13,7 @@ int exit_code(Code code) {
       return kExitNotFound;
     case Code::kTailMoved:
     case Code::kHeadMoved:
+    case Code::kFenced:
     case Code::kIdConflict:
     case Code::kPartialOverlap:
       return kExitConflict;
@@ -50,6 +51,7 @@ std::string error_object(const Error& error) {
   // A session without entries has no tail or head to name: null.
   if (error.code() == Code::kTailMoved) json.optional_member("actualTail", error.actual());
   if (error.code() == Code::kHeadMoved) json.optional_member("actualHead", error.actual());
+  if (error.code() == Code::kFenced) json.optional_member("actualRun", error.actual());
   if (!error.entry_ids().empty()) json.member("entryIds", error.entry_ids());
   return json.end_object().text();
 }

@@ -28,6 +28,7 @@ enum class Code : std::uint8_t {
   // Somebody else was faster: look again, then decide.
   kTailMoved,       // the log's last entry is not the expected one
   kHeadMoved,       // the session's head is not the expected one
+  kFenced,          // a newer run holds the session
   kIdConflict,      // this id is taken by other content
   kPartialOverlap,  // some entries of the batch are stored already, some not
   // Fix the call.
@@ -67,7 +68,8 @@ class [[nodiscard]] Error {
   std::string_view hint() const;
   bool retryable() const { return quipu::retryable(code_); }
 
-  /// `tail_moved`: the tail as it is; `head_moved`: the head as it is.
+  /// `tail_moved`: the tail as it is; `head_moved`: the head as it is; `fenced`:
+  /// the newest run.
   /// Empty for every other code, and for a session without a head.
   const std::string& actual() const { return actual_; }
   /// A failed append: the ids of its entries in order, filled-in ones included,

@@ -68,6 +68,10 @@ struct AppendOptions {
   /// Fails with `head_moved` unless this node is the session's head. Facts
   /// appended by others do not disturb it.
   std::optional<std::string> expected_head{};
+  /// Fails with `fenced` unless this `run_start` is the newest of the session's
+  /// log (empty: unless there is none). What a run passes with every append: once
+  /// another run has begun, the old one can write nothing more. See runtime.h.
+  std::optional<std::string> fence{};
   AppendMode mode = AppendMode::kNormal;
   Durability durability = Durability::kCommit;
 };
@@ -178,7 +182,7 @@ class SessionStore {
   /// Appends a batch: all of it or nothing. Checked in this order: the entries
   /// themselves (`invalid_argument`, `too_large`, `bad_batch`), repeats (a batch
   /// that is stored already is success; `id_conflict`, `partial_overlap`), then
-  /// `tail_moved`, `head_moved`, `unknown_parent`; then `no_space`, `io_error`,
+  /// `tail_moved`, `head_moved`, `fenced`, `unknown_parent`; then `no_space`, `io_error`,
   /// `durability_unknown`, `storage_gone`, `busy`. A repeated id is compared on
   /// the members that the caller gave, not on what was filled in. An error
   /// carries the ids of the batch.

@@ -56,6 +56,20 @@ Result<void> check_head(AppendTarget& target, const AppendOptions& options) {
       .with_actual(std::move(head));
 }
 
+Result<void> check_fence(AppendTarget& target, const AppendOptions& options) {
+  if (!options.fence) return {};
+  const Ordinal newest = target.fold().last_fact[static_cast<std::size_t>(EntryType::kRunStart)];
+  std::string run;
+  if (newest != kNone) {
+    TRY_ASSIGN(const std::string_view id, target.id(newest));
+    run = id;
+  }
+  if (run == *options.fence) return {};
+  return Error(Code::kFenced, "the session is held by " + (run.empty() ? "no run" : "run " + run) +
+                                  ", not by " + *options.fence)
+      .with_actual(std::move(run));
+}
+
 Error unknown(const Draft& draft, std::string_view role, std::string_view id,
               std::string_view why) {
   std::string message = "entry ";
@@ -144,6 +158,7 @@ Result<Planned> plan_append(AppendTarget& target, const Batch& batch,
   }
   TRY(check_tail(target, options));
   TRY(check_head(target, options));
+  TRY(check_fence(target, options));
   References references(target, batch);
   for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
     if (!stored[i]) TRY(references.check(batch.drafts[i]));

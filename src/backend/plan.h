@@ -8,7 +8,7 @@
 //   some stored, same content   | any          | partial_overlap; merge: the
 //                               |              |   missing ones are added
 //   none stored                 | holds        | added
-//   none stored                 | fails        | tail_moved, head_moved
+//   none stored                 | fails        | tail_moved, head_moved, fenced
 //
 // then parents: unknown_parent, or staged.
 #pragma once

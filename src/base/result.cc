@@ -10,6 +10,8 @@ std::string_view name(Code code) {
       return "tail_moved";
     case Code::kHeadMoved:
       return "head_moved";
+    case Code::kFenced:
+      return "fenced";
     case Code::kIdConflict:
       return "id_conflict";
     case Code::kPartialOverlap:
@@ -60,6 +62,7 @@ bool retryable(Code code) {
     case Code::kNotFound:
     case Code::kTailMoved:
     case Code::kHeadMoved:
+    case Code::kFenced:
     case Code::kIdConflict:
     case Code::kPartialOverlap:
     case Code::kUnknownParent:
@@ -87,6 +90,8 @@ std::string_view default_hint(Code code) {
       return "Somebody else appended first: read what is new, then append after the actual tail.";
     case Code::kHeadMoved:
       return "Somebody else moved the head first: look at the actual head, then decide again.";
+    case Code::kFenced:
+      return "Another run took the session over: stop this one, or begin a new run.";
     case Code::kIdConflict:
       return "This id is stored with other content: use a new id, or repeat the original bytes.";
     case Code::kPartialOverlap:

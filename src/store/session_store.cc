@@ -76,10 +76,10 @@ Result<std::string> owning_session(Backend& backend, const std::string& session_
     }
     owner = std::move(wanted);
   }
-  if (*owner != session_id && (options.expected_tail || options.expected_head)) {
+  if (*owner != session_id && (options.expected_tail || options.expected_head || options.fence)) {
     return Error(Code::kBadBatch,
                  "a redaction of an inherited entry goes to another log, so it cannot expect a "
-                 "tail or head of this one");
+                 "tail, head or run of this one");
   }
   return *owner;
 }

@@ -49,9 +49,9 @@ void check_histories(bool on_files, double histories) {
   // Histories that never meet a rule say nothing about it.
   for (const char* answer :
        {"append again", "append to the owning log", "append ok", "append bad_batch",
-        "append head_moved", "append id_conflict", "append invalid_argument", "append not_found",
-        "append partial_overlap", "append tail_moved", "append unknown_parent", "make ok",
-        "make id_conflict", "make invalid_argument", "make not_found"}) {
+        "append fenced", "append head_moved", "append id_conflict", "append invalid_argument",
+        "append not_found", "append partial_overlap", "append tail_moved", "append unknown_parent",
+        "make ok", "make id_conflict", "make invalid_argument", "make not_found"}) {
     EXPECT_GE(tally[answer], 3u) << answer;
   }
 }

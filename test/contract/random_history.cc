@@ -173,7 +173,7 @@ class Play {
       alone = target.inherited;
       return begin + "\"redaction\",\"payload\":{\"targetEntryId\":" + to + ",\"reason\":\"x\"}}";
     }
-    return begin + "\"usage\",\"payload\":{}}";
+    return begin + (hand.chance(50) ? "\"run_start\"" : "\"usage\"") + ",\"payload\":{}}";
   }
 
   // An entry that is stored already, whole, in part, or with a difference.
@@ -244,6 +244,7 @@ class Play {
       options.expected_head =
           hand.chance(60) ? view->head.value_or("none") : hand.pick(view->rows).id;
     }
+    if (hand.chance(15)) options.fence = hand.chance(30) ? "" : hand.pick(view->rows).id;
     if (hand.chance(20)) options.mode = AppendMode::kMerge;
     if (hand.chance(20)) options.durability = Durability::kRelaxed;
     tell(session, lines, options);
@@ -254,6 +255,7 @@ class Play {
     script_ += "append " + session;
     if (options.expected_tail) script_ += " expect-tail=" + *options.expected_tail;
     if (options.expected_head) script_ += " expect-head=" + *options.expected_head;
+    if (options.fence) script_ += " fence=" + *options.fence;
     if (options.mode == AppendMode::kMerge) script_ += " merge";
     if (options.durability == Durability::kRelaxed) script_ += " relaxed";
     script_ += "\n";

@@ -166,6 +166,8 @@ class Run {
     if (given) options.expected_tail = names_.expand(tail);
     const auto head = option(step.words, "expect-head", given);
     if (given) options.expected_head = names_.expand(head);
+    const auto fence = option(step.words, "fence", given);
+    if (given) options.fence = names_.expand(fence);
     if (has_word(step.words, "merge")) options.mode = AppendMode::kMerge;
     if (has_word(step.words, "relaxed")) options.durability = Durability::kRelaxed;
 
@@ -187,8 +189,9 @@ class Run {
   // A caller must be able to tell its retry from a new entry.
   static std::string names_ids(const Error& error, const Words& lines) {
     const Code code = error.code();
-    if (code != Code::kTailMoved && code != Code::kHeadMoved && code != Code::kIdConflict &&
-        code != Code::kPartialOverlap && code != Code::kUnknownParent) {
+    if (code != Code::kTailMoved && code != Code::kHeadMoved && code != Code::kFenced &&
+        code != Code::kIdConflict && code != Code::kPartialOverlap &&
+        code != Code::kUnknownParent) {
       return {};
     }
     if (error.entry_ids().size() != lines.size()) return "the error does not name every entry";

@@ -161,7 +161,7 @@ Result<AppendResult> ModelStore::store(const std::string& session, const Sight& 
     owners.insert(target == nullptr ? session : target->owner);
   }
   const std::string owner = *owners.begin();
-  const bool expects = options.expected_tail || options.expected_head;
+  const bool expects = options.expected_tail || options.expected_head || options.fence;
   if (owners.size() > 1 || (owner != session && expects)) return error(Code::kBadBatch);
   if (owner != session) sight = this->sight(owner);
 
@@ -191,6 +191,11 @@ Result<AppendResult> ModelStore::store(const std::string& session, const Sight& 
   if (options.expected_head && options.expected_head != head(sight)) {
     return error(Code::kHeadMoved).with_actual(head(sight).value_or(""));
   }
+  std::string run;
+  for (const auto& entry : sight) {
+    if (entry.line.row.type == "run_start" && entry.owner == owner) run = entry.line.row.id;
+  }
+  if (options.fence && *options.fence != run) return error(Code::kFenced).with_actual(run);
   const auto before = static_cast<std::ptrdiff_t>(sight.size());
   for (const auto& entry : missing) {
     if (auto placed = place(sight, entry); !placed.ok()) return std::move(placed).error();

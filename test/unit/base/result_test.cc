@@ -19,6 +19,7 @@ constexpr Row kRows[] = {
     {Code::kNotFound, "not_found", false},
     {Code::kTailMoved, "tail_moved", false},
     {Code::kHeadMoved, "head_moved", false},
+    {Code::kFenced, "fenced", false},
     {Code::kIdConflict, "id_conflict", false},
     {Code::kPartialOverlap, "partial_overlap", false},
     {Code::kUnknownParent, "unknown_parent", false},

@@ -28,12 +28,25 @@ namespace {
 
 TEST(ExitCodes, TheWholeTable) {
   const std::vector<std::pair<Code, int>> table = {
-      {Code::kNotFound, 3},     {Code::kTailMoved, 4},       {Code::kHeadMoved, 4},
-      {Code::kIdConflict, 4},   {Code::kPartialOverlap, 4},  {Code::kUnknownParent, 1},
-      {Code::kBadBatch, 1},     {Code::kInvalidArgument, 1}, {Code::kTooLarge, 1},
-      {Code::kBusy, 7},         {Code::kNoSpace, 11},        {Code::kNoMemory, 1},
-      {Code::kCorrupt, 5},      {Code::kIoError, 11},        {Code::kDurabilityUnknown, 11},
-      {Code::kStorageGone, 11}, {Code::kNotAllowed, 9},      {Code::kUnsupported, 6},
+      {Code::kNotFound, 3},
+      {Code::kTailMoved, 4},
+      {Code::kHeadMoved, 4},
+      {Code::kFenced, 4},
+      {Code::kIdConflict, 4},
+      {Code::kPartialOverlap, 4},
+      {Code::kUnknownParent, 1},
+      {Code::kBadBatch, 1},
+      {Code::kInvalidArgument, 1},
+      {Code::kTooLarge, 1},
+      {Code::kBusy, 7},
+      {Code::kNoSpace, 11},
+      {Code::kNoMemory, 1},
+      {Code::kCorrupt, 5},
+      {Code::kIoError, 11},
+      {Code::kDurabilityUnknown, 11},
+      {Code::kStorageGone, 11},
+      {Code::kNotAllowed, 9},
+      {Code::kUnsupported, 6},
       {Code::kInternal, 1},
   };
   for (const auto& [code, expected] : table) EXPECT_EQ(exit_code(code), expected) << name(code);
