@@ -14,7 +14,11 @@ ARROWS = {
     "log": ["model", "fs"],
     "tree": ["base"],
     "backend": ["log", "model", "tree"],
-    "store": ["backend", "log", "model", "tree"],
+    "sql": ["base"],
+    "dialect": ["model", "fs"],
+    "context": ["backend", "tree", "dialect"],
+    "view": ["backend", "dialect", "sql"],
+    "store": ["backend", "log", "model", "tree", "context", "view"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Libraries for programs and tests: nothing of the library may need them.

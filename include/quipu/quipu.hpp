@@ -4,6 +4,7 @@
 #include "quipu/entry.h"    // IWYU pragma: export
 #include "quipu/inspect.h"  // IWYU pragma: export
 #include "quipu/limits.h"   // IWYU pragma: export
+#include "quipu/message.h"  // IWYU pragma: export
 #include "quipu/result.h"   // IWYU pragma: export
 #include "quipu/store.h"    // IWYU pragma: export
 #include "quipu/tree.h"     // IWYU pragma: export

@@ -240,6 +240,8 @@ class Store {
   explicit Store(std::shared_ptr<Backend> backend);
 
   SessionStore& sessions() { return *sessions_; }
+  /// For the library: what the parts of a store share.
+  const std::shared_ptr<Backend>& backend() const { return backend_; }
   const std::string& id() const;
 
   /// Syncs what is not yet durable and closes; calls after it answer

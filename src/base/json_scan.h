@@ -64,6 +64,18 @@ class MemberWalk {
   std::size_t at_ = 0;
 };
 
+/// Walks the elements of an array in the same way.
+class ElementWalk {
+ public:
+  explicit ElementWalk(std::string_view array);
+  /// `key` is empty.
+  std::optional<Member> next();
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
 /// The first member of a valid object whose key is `key` (keys are compared
 /// decoded), or nothing.
 std::optional<Member> find_member(std::string_view object, std::string_view key);

@@ -91,6 +91,31 @@ std::optional<Member> MemberWalk::next() {
   return member;
 }
 
+ElementWalk::ElementWalk(std::string_view array) : text_(array), at_(array.size()) {
+  const char* const begin = text_.data();
+  const char* const end = begin + text_.size();
+  const char* const p = skip_space(begin, end);
+  if (p < end && *p == '[') at_ = static_cast<std::size_t>(p + 1 - begin);
+}
+
+std::optional<Member> ElementWalk::next() {
+  const char* const begin = text_.data();
+  const char* const end = begin + text_.size();
+  const char* p = skip_space(begin + at_, end);
+  at_ = text_.size();
+
+  if (p == end || *p == ']') return std::nullopt;
+  Member element;
+  element.kind = kind_of(*p);
+  const char* const after = skip_value(p, end, element.kind);
+  if (after == p) return std::nullopt;  // no value starts here
+  element.value = view_of(p, after);
+
+  p = skip_space(after, end);
+  if (p < end && *p == ',') at_ = static_cast<std::size_t>(p + 1 - begin);
+  return element;
+}
+
 std::optional<Member> find_member(std::string_view object, std::string_view key) {
   MemberWalk walk(object);
   while (std::optional<Member> member = walk.next()) {
