@@ -81,6 +81,8 @@ struct Usage {
   std::optional<std::uint64_t> reasoning{};
   std::optional<double> cost_usd{};
   std::optional<std::uint64_t> latency_ms{};
+  /// Members nobody here knows: a JSON object, or empty.
+  std::string extra{};
 
   bool operator==(const Usage&) const = default;
 };

@@ -1,4 +1,5 @@
 // Keys and strings between their written and their plain form.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -184,6 +185,36 @@ std::optional<std::string> find_duplicate_key(const std::vector<Member>& members
     if (has_escapes(keys[i])) keys[i] = decoded.emplace_front(decode_string(keys[i]));
   }
   return members.size() > kFew ? duplicate_of_many(keys) : duplicate_of_few(keys);
+}
+
+std::string scrubbed(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p < end) {
+    std::size_t length = static_cast<unsigned char>(*p) < 0x80 ? 1 : utf8_length(p, end);
+    if (*p == '\\') {
+      const int unit = end - p >= 6 && p[1] == 'u' ? hex4(p + 2, end) : -1;
+      length = std::min<std::size_t>(unit < 0 ? 2 : 6, static_cast<std::size_t>(end - p));
+      const bool is_pair = is_high_surrogate(unit) && end - p >= 12 && p[6] == '\\' &&
+                           p[7] == 'u' && is_low_surrogate(hex4(p + 8, end));
+      if (is_pair) length = 12;
+      if (!is_pair && (is_high_surrogate(unit) || is_low_surrogate(unit))) {
+        out += kReplacement;
+        p += length;
+        continue;
+      }
+    }
+    if (length == 0) {
+      out += kReplacement;
+      ++p;
+      continue;
+    }
+    out.append(p, length);
+    p += length;
+  }
+  return out;
 }
 
 std::string decode_string(std::string_view token) {

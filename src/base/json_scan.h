@@ -87,6 +87,11 @@ std::optional<std::string> find_duplicate_key(const std::vector<Member>& members
 /// resolved. A lone surrogate becomes U+FFFD.
 std::string decode_string(std::string_view token);
 
+/// The same JSON with everything in its strings that no strict reader takes
+/// (bytes that are no UTF-8, lone surrogates) as U+FFFD. For text that `is_object`
+/// accepts.
+std::string scrubbed(std::string_view text);
+
 /// True when the key, decoded, equals `plain`. Allocates only for keys with escapes.
 bool key_equals(std::string_view key, std::string_view plain);
 

@@ -1,35 +1,18 @@
-#include <exception>
-#include <new>
-
 #include "backend/backend.h"
 #include "base/json_scan.h"
 #include "base/time_text.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "quipu/store.h"
+#include "store/guarded.h"
 
 namespace quipu {
 namespace {
 
-// No exception leaves the library.
 template <class Work>
 auto guarded(const std::atomic<bool>& closed, Work&& work) -> decltype(work()) {
   if (closed) return Error(Code::kInvalidArgument, "the store is closed");
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    return Error(Code::kNoMemory, "out of memory");
-  } catch (const std::exception& defect) {
-    return Error(Code::kInternal, defect.what());
-  }
-}
-
-Result<std::string> checked_id(std::string_view session_id) {
-  if (is_session_id(session_id)) return std::string(session_id);
-  return Error(Code::kInvalidArgument, "not a session id")
-      .with_hint(
-          "1 to 64 letters, digits, '.', '_' or '-', beginning and ending with a letter or "
-          "digit");
+  return quipu::guarded(work);
 }
 
 std::string header_entry(const SessionHeader& header, Filler filler) {
@@ -50,7 +33,7 @@ std::string header_entry(const SessionHeader& header, Filler filler) {
 
 Result<std::string> new_session_id(const std::string& wanted, Filler filler) {
   if (wanted.empty()) return uuid_v7(filler.clock.unix_ms(), filler.random);
-  return checked_id(wanted);
+  return checked_session_id(wanted);
 }
 
 // Redactions belong to the log that holds their entry, so that they hold in
@@ -140,7 +123,7 @@ Result<SessionHandle> SessionStore::create_session(const NewSession& session) {
 
 Result<EntryReader> SessionStore::read_session(std::string_view session_id, EntryRange range) {
   return guarded(closed_, [&]() -> Result<EntryReader> {
-    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
     TRY_ASSIGN(auto lineage, backend_->lineage(id));
     return EntryReader(std::move(lineage), range);
   });
@@ -163,7 +146,7 @@ Result<AppendResult> SessionStore::append_session_entries(std::string_view sessi
                                                           std::span<const NewEntry> entries,
                                                           const AppendOptions& options) {
   return guarded(closed_, [&]() -> Result<AppendResult> {
-    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
     TRY_ASSIGN(const Batch batch, admit_entries(entries, backend_->filler()));
     return append_batch(*backend_, id, batch, options);
   });
@@ -173,7 +156,7 @@ Result<AppendResult> SessionStore::append_session_lines(std::string_view session
                                                         std::span<const std::string_view> lines,
                                                         const AppendOptions& options) {
   return guarded(closed_, [&]() -> Result<AppendResult> {
-    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
     TRY_ASSIGN(const Batch batch, admit_lines(lines, backend_->filler()));
     return append_batch(*backend_, id, batch, options);
   });
@@ -183,7 +166,7 @@ Result<SessionHandle> SessionStore::branch_from_entry(std::string_view session_i
                                                       std::string_view from_entry,
                                                       const ForkOptions& options) {
   return guarded(closed_, [&]() -> Result<SessionHandle> {
-    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
     TRY_ASSIGN(const auto lineage, backend_->lineage(id));
     TRY_ASSIGN(const auto from, lineage->find(from_entry));
     if (!from) {
@@ -224,14 +207,14 @@ Result<SessionHandle> SessionStore::branch_from_entry(std::string_view session_i
 
 Result<MigrationResult> SessionStore::migrate_session(std::string_view session_id) {
   return guarded(closed_, [&]() -> Result<MigrationResult> {
-    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
     return backend_->migrate(id);
   });
 }
 
 Result<SessionTree> SessionStore::session_tree(std::string_view session_id) {
   return guarded(closed_, [&]() -> Result<SessionTree> {
-    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
     TRY_ASSIGN(auto lineage, backend_->lineage(id));
     return SessionTree::of(std::move(lineage));
   });
@@ -239,7 +222,7 @@ Result<SessionTree> SessionStore::session_tree(std::string_view session_id) {
 
 Result<SessionSummary> SessionStore::describe_session(std::string_view session_id) {
   return guarded(closed_, [&]() -> Result<SessionSummary> {
-    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
     TRY_ASSIGN(const SessionHeader header, backend_->header(id));
     TRY_ASSIGN(const LogFacts facts, backend_->facts(id));
     TRY_ASSIGN(const auto lineage, backend_->lineage(id));
@@ -274,21 +257,21 @@ Result<std::vector<std::string>> SessionStore::list_sessions() {
 
 Result<VerifyReport> SessionStore::verify_session(std::string_view session_id) {
   return guarded(closed_, [&]() -> Result<VerifyReport> {
-    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
     return backend_->verify(id);
   });
 }
 
 Result<RepairReport> SessionStore::repair_session(std::string_view session_id) {
   return guarded(closed_, [&]() -> Result<RepairReport> {
-    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
     return backend_->repair(id);
   });
 }
 
 Result<std::vector<DumpLine>> SessionStore::dump_session(std::string_view session_id) {
   return guarded(closed_, [&]() -> Result<std::vector<DumpLine>> {
-    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
     return backend_->dump(id);
   });
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "fs/sim_fs.h"
 #include "quipu/store.h"
+#include "support/scale.h"
 
 namespace quipu::fault {
 
@@ -64,11 +65,5 @@ class Handle {
   FixedRandom random_;
   std::unique_ptr<Store> store_;
 };
-
-/// QUIPU_TEST_SCALE, 1 when unset.
-inline double test_scale() {
-  const char* text = std::getenv("QUIPU_TEST_SCALE");
-  return text != nullptr && *text != '\0' ? std::atof(text) : 1.0;
-}
 
 }  // namespace quipu::fault

@@ -1,0 +1,50 @@
+// Selection: which entries of a path a context is made from.
+//
+// Walks from the head towards the root and stops where the conversation was
+// compacted or reset; what lies before is found by id, from what the compaction
+// wrote down (`checkpoint`), so that the cost is that of what is kept. Without such
+// a note the rest of the path is walked too, on the index alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/lineage.h"
+#include "quipu/result.h"
+
+namespace quipu::context {
+
+/// A node of the path. Views into the lineage, or into `Selection::scrubbed`.
+struct PathEntry {
+  Ordinal ordinal = kNone;
+  std::uint32_t depth = 0;
+  EntryType code = EntryType::kOther;
+  bool redacted = false;
+  std::string_view type;
+  std::string_view payload;
+};
+
+struct Selection {
+  /// The conversation, oldest first; without what a compaction covers.
+  std::vector<PathEntry> entries;
+  /// In force: its summary speaks for what came before `entries`.
+  std::optional<PathEntry> compaction;
+  /// Nodes of the path that are not among `entries`.
+  std::uint64_t covered = 0;
+  /// Before `entries`, oldest first: what makes the system prompt, and the last
+  /// model and thinking level chosen.
+  std::vector<PathEntry> before;
+  /// The last edit of each entry, by its id; nothing when there are none.
+  std::unordered_map<std::string, PathEntry> edits;
+
+  /// Envelopes whose strings had to be copied or mended; stable addresses.
+  std::vector<std::unique_ptr<std::string>> owned;
+};
+
+/// `head`: a node. `full`: compactions are passed over.
+Result<Selection> select(const Lineage& lineage, Ordinal head, bool full);
+
+}  // namespace quipu::context
