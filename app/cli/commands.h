@@ -15,6 +15,8 @@ void add_show(CommandLine& line);
 void add_tree(CommandLine& line);
 void add_path(CommandLine& line);
 void add_cat(CommandLine& line);
+void add_context(CommandLine& line);
+void add_compact(CommandLine& line);
 void add_verify(CommandLine& line);
 void add_repair(CommandLine& line);
 void add_migrate(CommandLine& line);

@@ -1,6 +1,7 @@
 // Everything. Reading order: result.h, entry.h, store.h, tree.h, inspect.h.
 #pragma once
 
+#include "quipu/compact.h"  // IWYU pragma: export
 #include "quipu/context.h"  // IWYU pragma: export
 #include "quipu/entry.h"    // IWYU pragma: export
 #include "quipu/inspect.h"  // IWYU pragma: export

@@ -49,7 +49,7 @@ class Selector {
       TRY_ASSIGN(const StoredEntry stored, lineage_.entry(at));
       TRY_ASSIGN(const PathEntry entry, read(at, stored));
       const Ordinal parent = stored.place.parent;
-      if (entry.code == EntryType::kContextEdit) take_edit(entry);
+      if (entry.code == EntryType::kContextEdit) TRY(take_edit(entry));
       if (entry.code == EntryType::kContextReset) {
         result_.entries.push_back(entry);
         TRY(read_checkpoint(entry));
@@ -78,7 +78,7 @@ class Selector {
       TRY_ASSIGN(const StoredEntry stored, lineage_.entry(at));
       if (stored.place.depth < first->depth) break;  // passed it: not on this path
       TRY_ASSIGN(const PathEntry entry, read(at, stored));
-      if (entry.code == EntryType::kContextEdit) take_edit(entry);
+      if (entry.code == EntryType::kContextEdit) TRY(take_edit(entry));
       result_.entries.push_back(entry);
       if (at == first->ordinal || entry.code == EntryType::kContextReset) {
         return stored.place.parent;
@@ -91,18 +91,28 @@ class Selector {
 
   Result<bool> is_in_force(const PathEntry& entry) {
     if (entry.code != EntryType::kCompactionSummary || full_ || entry.redacted) return false;
-    if (result_.edits.empty()) return true;
+    TRY_ASSIGN(const bool taken_back, is_taken_back(entry));
+    return !taken_back;
+  }
+
+  // An edit that puts nothing in the place of a compaction or of another edit:
+  // what that covered counts again.
+  Result<bool> is_taken_back(const PathEntry& entry) {
+    if (result_.edits.empty()) return false;
     TRY_ASSIGN(const std::string id, lineage_.id(entry.ordinal));
     const auto edit = result_.edits.find(id);
-    // Taken back: what it covered counts again.
-    return edit == result_.edits.end() ||
-           json::find_member(edit->second.payload, "replacement")->kind != json::Kind::kNull;
+    return edit != result_.edits.end() &&
+           json::find_member(edit->second.payload, "replacement")->kind == json::Kind::kNull;
   }
 
   // Newest first: the first edit met of an entry is its last.
-  void take_edit(const PathEntry& edit) {
-    if (edit.redacted || !json::find_member(edit.payload, "replacement")) return;
-    result_.edits.try_emplace(text_member(edit.payload, "targetEntryId"), edit);
+  Result<void> take_edit(const PathEntry& edit) {
+    if (edit.redacted || !json::find_member(edit.payload, "replacement")) return {};
+    TRY_ASSIGN(const bool taken_back, is_taken_back(edit));
+    if (!taken_back) {
+      result_.edits.try_emplace(text_member(edit.payload, "targetEntryId"), edit);
+    }
+    return {};
   }
 
   Result<void> read_checkpoint(const PathEntry& entry) {
