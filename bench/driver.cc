@@ -23,7 +23,7 @@ struct Group {
   std::vector<Row> (*run)(Fixture&);
 };
 
-constexpr std::array<Group, 10> kGroups{{{"durable", durable_rows},
+constexpr std::array<Group, 11> kGroups{{{"durable", durable_rows},
                                          {"batch", batch_rows},
                                          {"relaxed", relaxed_rows},
                                          {"growth", growth_rows},
@@ -32,7 +32,8 @@ constexpr std::array<Group, 10> kGroups{{{"durable", durable_rows},
                                          {"rebuild", rebuild_rows},
                                          {"foreign", foreign_rows},
                                          {"tree", tree_rows},
-                                         {"memory", memory_rows}}};
+                                         {"memory", memory_rows},
+                                         {"context", context_rows}}};
 
 struct Options {
   bool smoke = false;
@@ -97,6 +98,9 @@ int main(int argc, char** argv) {
   try {
     if (arguments.size() == 4 && arguments[0] == "--memory-probe") {
       return run_memory_probe(arguments[1], arguments[2], arguments[3]);
+    }
+    if (arguments.size() == 3 && arguments[0] == "--context-probe") {
+      return run_context_probe(arguments[1], arguments[2]);
     }
     Options options;
     if (!read_options(arguments, options)) return usage();

@@ -50,6 +50,7 @@ NewEntry message(std::string payload) {
 Sizes Sizes::smoke() {
   return {.sessions = {100, 400},
           .foreign_entries = 100,
+          .context_entries = 100,
           .durable_rounds = 2,
           .durable_block = 3,
           .batch_rounds = 2,

@@ -18,6 +18,7 @@ namespace quipu::bench {
 struct Sizes {
   std::vector<std::uint32_t> sessions{100, 1'000, 10'000, 100'000};
   std::uint32_t foreign_entries = 20'000;
+  std::uint32_t context_entries = 10'000;
   std::size_t durable_rounds = 60;
   std::size_t durable_block = 10;
   std::size_t batch_rounds = 120;

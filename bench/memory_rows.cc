@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "measure.h"
+#include "quipu/context.h"
 #include "rows.h"
 
 namespace quipu::bench {
@@ -71,6 +72,12 @@ std::uint64_t path_of(Store& store, const std::string& session) {
   return anonymous_bytes();
 }
 
+std::uint64_t resume_of(Store& store, const std::string& session) {
+  const auto context = must(build_context(store, session, {}), "build_context");
+  check(context.messages > 0, "an empty context");
+  return anonymous_bytes();
+}
+
 std::uint64_t append_to(Store& store, const std::string& session) {
   const NewEntry entry = message(R"({"role":"user","content":"more"})");
   const auto result = must(store.sessions().append_session_entries(session, {&entry, 1}), "append");
@@ -110,6 +117,7 @@ int run_memory_probe(const std::string& operation, const std::string& store_path
   std::uint64_t now = 0;
   if (operation == "append") now = append_to(store, session);
   if (operation == "tail") now = tail_of(store, session);
+  if (operation == "resume") now = resume_of(store, session);
   if (operation == "path") now = path_of(store, session);
   check(now > 0, "no such probe: " + operation);
   std::cout << std::max(now, peak.stop()) << '\n';
@@ -127,6 +135,15 @@ std::vector<Row> memory_rows(Fixture& fixture) {
                     .ours = probe(fixture, operation, session.id),
                     .bar = Bar{Bar::Kind::kOursAtMost, kBytesPerEntry * entries + kFixedBytes}});
   }
+  Store store = fixture.open_store();
+  const auto context = must(build_context(store, session.id, {}), "build_context");
+  const auto kept = static_cast<double>(context.request.size());
+  rows.push_back(
+      {.name = "anonymous memory, resume without compaction at " +
+               std::to_string(session.work.count()) + " entries",
+       .unit = Unit::kBytes,
+       .ours = probe(fixture, "resume", session.id),
+       .bar = Bar{Bar::Kind::kOursAtMost, kBytesPerEntry * entries + kept + kFixedBytes}});
   return rows;
 }
 

@@ -21,6 +21,11 @@ std::vector<Row> foreign_rows(Fixture& fixture);
 std::vector<Row> tree_rows(Fixture& fixture);
 std::vector<Row> memory_rows(Fixture& fixture);
 
+/// Last of all: adds to the sessions that other rows compare.
+std::vector<Row> context_rows(Fixture& fixture);
+/// Its other side: opens a store, makes one request, ends.
+int run_context_probe(const std::string& store, const std::string& session);
+
 /// The other side of memory_rows, in a process of its own: does one thing with a
 /// session and prints the most anonymous memory that it saw, in bytes.
 int run_memory_probe(const std::string& operation, const std::string& store,

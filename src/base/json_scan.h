@@ -76,6 +76,42 @@ class ElementWalk {
   std::size_t at_ = 0;
 };
 
+/// Reads a value that is known to be valid from its first byte on, each byte once:
+/// goes into containers instead of skipping them first. The text may go on behind
+/// the value. Total all the same: on anything else it stops early.
+///
+///   Cursor at(object);
+///   std::string_view key;
+///   for (at.enter(); at.next_member(key);) use(key, at.take());
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+
+  /// What stands here; kNull at the end of the text.
+  Kind kind() const;
+  /// The value here, and moves past it.
+  std::string_view take();
+  /// Into the container here; false when there is none.
+  bool enter();
+  /// To the next member's value, which must be taken or entered before the next
+  /// call; false, and past the object, when there is no more.
+  bool next_member(std::string_view& key);
+  /// The same in an array.
+  bool next_element();
+
+  const char* position() const { return at_; }
+
+ private:
+  bool next(char close);
+
+  const char* at_;
+  const char* end_;
+};
+
+/// From the first byte of the value of `key` to the end of `object`, without looking
+/// for the end of the value; empty when there is no such member.
+std::string_view value_onward(std::string_view object, std::string_view key);
+
 /// The first member of a valid object whose key is `key` (keys are compared
 /// decoded), or nothing.
 std::optional<Member> find_member(std::string_view object, std::string_view key);

@@ -116,6 +116,65 @@ std::optional<Member> ElementWalk::next() {
   return element;
 }
 
+Kind Cursor::kind() const { return at_ < end_ ? kind_of(*at_) : Kind::kNull; }
+
+std::string_view Cursor::take() {
+  const char* const from = at_;
+  if (at_ < end_) at_ = skip_value(at_, end_, kind());
+  return view_of(from, at_);
+}
+
+bool Cursor::enter() {
+  at_ = skip_space(at_, end_);
+  if (at_ == end_ || (*at_ != '{' && *at_ != '[')) return false;
+  at_ = skip_space(at_ + 1, end_);
+  return true;
+}
+
+// Right behind an opening bracket or a value.
+bool Cursor::next(char close) {
+  at_ = skip_space(at_, end_);
+  if (at_ < end_ && *at_ == ',') at_ = skip_space(at_ + 1, end_);
+  if (at_ == end_) return false;
+  if (*at_ == close) {
+    ++at_;
+    return false;
+  }
+  return true;
+}
+
+bool Cursor::next_member(std::string_view& key) {
+  if (!next('}')) return false;
+  const char* const quote = *at_ == '"' ? skip_string(at_ + 1, end_) : end_;
+  const char* const colon = quote == end_ ? end_ : skip_space(quote + 1, end_);
+  if (colon == end_ || *colon != ':') {
+    at_ = end_;
+    return false;
+  }
+  key = view_of(at_ + 1, quote);
+  at_ = skip_space(colon + 1, end_);
+  return at_ < end_;
+}
+
+bool Cursor::next_element() {
+  if (!next(']')) return false;
+  // No value starts here: nothing would ever move on.
+  if (*at_ != '}' && *at_ != ':' && *at_ != ',') return true;
+  at_ = end_;
+  return false;
+}
+
+std::string_view value_onward(std::string_view object, std::string_view key) {
+  Cursor at(object);
+  std::string_view found;
+  for (at.enter(); at.next_member(found); at.take()) {
+    if (key_equals(found, key)) {
+      return object.substr(static_cast<std::size_t>(at.position() - object.data()));
+    }
+  }
+  return {};
+}
+
 std::optional<Member> find_member(std::string_view object, std::string_view key) {
   MemberWalk walk(object);
   while (std::optional<Member> member = walk.next()) {

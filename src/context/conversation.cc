@@ -1,6 +1,7 @@
 #include "context/conversation.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -31,21 +32,6 @@ std::optional<std::string_view> prompt_in(std::string_view payload) {
   return std::nullopt;
 }
 
-std::string last_model(const Selection& selection) {
-  const auto model_of = [](const PathEntry& entry) -> std::string {
-    const bool names_one =
-        entry.code == EntryType::kModelChange || entry.code == EntryType::kMessage;
-    return names_one && !entry.redacted ? plain(token_member(entry.payload, "model"))
-                                        : std::string();
-  };
-  for (const auto* entries : {&selection.entries, &selection.before}) {
-    for (auto entry = entries->rbegin(); entry != entries->rend(); ++entry) {
-      if (std::string model = model_of(*entry); !model.empty()) return model;
-    }
-  }
-  return {};
-}
-
 class Composer {
  public:
   Composer(const Selection& selection, const Lineage& lineage, const Rules& rules,
@@ -55,15 +41,16 @@ class Composer {
         rules_(rules),
         options_(options),
         names_(rules, result_) {
-    result_.model = options.model.empty() ? last_model(selection) : options.model;
+    lift_all();
+    result_.model = options.model.empty() ? last_model() : options.model;
   }
 
   Conversation run() {
     for (const PathEntry& entry : selection_.before) {
-      if (!take_setting(entry) && !entry.redacted) take_message(entry, note(entry));
+      if (!take_setting(entry) && !entry.redacted) take_message_before(entry);
     }
     if (selection_.compaction) take_compaction(*selection_.compaction);
-    for (const PathEntry& entry : selection_.entries) take(entry);
+    for (at_ = 0; at_ < selection_.entries.size(); ++at_) take(selection_.entries[at_]);
     end_stream();
     close_calls();
     if (base_prompt_) result_.system.insert(result_.system.begin(), *base_prompt_);
@@ -72,6 +59,37 @@ class Composer {
   }
 
  private:
+  // Everything is read once, before anything is decided: which reasoning may stay
+  // depends on who spoke last.
+  void lift_all() {
+    lifted_.reserve(selection_.entries.size());
+    for (const PathEntry& entry : selection_.entries) {
+      Lifted lifted;
+      lifted.first = parts_.size();
+      if (dialect::carries_message(entry.type)) {
+        lifted.message = dialect::lift(entry.type, entry.payload, parts_);
+      }
+      lifted.count = parts_.size() - lifted.first;
+      lifted_.push_back(lifted);
+    }
+  }
+
+  std::string last_model() const {
+    for (std::size_t i = lifted_.size(); i-- > 0;) {
+      const PathEntry& entry = selection_.entries[i];
+      if (entry.redacted) continue;
+      std::string model = entry.code == EntryType::kModelChange
+                              ? plain(token_member(entry.payload, "model"))
+                              : plain(lifted_[i].message.model);
+      if (!model.empty()) return model;
+    }
+    for (auto entry = selection_.before.rbegin(); entry != selection_.before.rend(); ++entry) {
+      if (entry->code != EntryType::kModelChange) continue;
+      return plain(token_member(entry->payload, "model"));
+    }
+    return {};
+  }
+
   std::uint32_t note(const PathEntry& entry, Verdict verdict = Verdict::kKept,
                      std::string_view reason = {}) {
     result_.notes.push_back({.entry = entry, .verdict = verdict, .reason = reason});
@@ -160,23 +178,36 @@ class Composer {
   }
 
   // A plain text put in the place of a tool's output leaves the output's ties.
-  void replace_parts() {
-    if (!replacement_) return;
-    const bool is_result = !parts_.empty() && parts_[0].type == PartType::kToolResult;
+  std::vector<PartView> replaced(std::span<const PartView> parts) const {
+    std::vector<PartView> fresh;
+    const bool is_result = !parts.empty() && parts[0].type == PartType::kToolResult;
     if (is_result && replacement_->starts_with('"')) {
-      for (PartView& part : parts_) part.content = *replacement_;
-      return;
+      fresh.assign(parts.begin(), parts.end());
+      for (PartView& part : fresh) part.content = *replacement_;
+    } else {
+      read_content(*replacement_, fresh);
     }
-    parts_.clear();
-    read_content(*replacement_, parts_);
+    return fresh;
+  }
+
+  void take_message_before(const PathEntry& entry) {
+    std::vector<PartView> parts;
+    const MessageView message = dialect::lift(entry.type, entry.payload, parts);
+    take_parts(entry, message, parts, note(entry));
   }
 
   void take_message(const PathEntry& entry, std::uint32_t number) {
-    parts_.clear();
-    const MessageView message = dialect::lift(entry.type, entry.payload, parts_);
-    replace_parts();
+    const Lifted& lifted = lifted_[at_];
+    const std::span<const PartView> parts =
+        std::span<const PartView>(parts_).subspan(lifted.first, lifted.count);
+    if (!replacement_) return take_parts(entry, lifted.message, parts, number);
+    take_parts(entry, lifted.message, replaced(parts), number);
+  }
+
+  void take_parts(const PathEntry& entry, const MessageView& message,
+                  std::span<const PartView> parts, std::uint32_t number) {
     const std::size_t before = accepted_;
-    for (const PartView& part : parts_) take_part(message, part, number);
+    for (const PartView& part : parts) take_part(message, part, number);
     Note& said = result_.notes[number];
     if (accepted_ == before && said.verdict != Verdict::kDropped) {
       if (said.reason.empty() || said.verdict == Verdict::kReplaced) said.reason = "empty";
@@ -313,7 +344,7 @@ class Composer {
   // Also when it is redacted: then its pieces must not come back.
   bool completes_stream(const PathEntry& entry) const {
     return entry.code == EntryType::kMessage && !stream_.empty() &&
-           plain(token_member(entry.payload, "streamId")) == stream_;
+           plain(lifted_[at_].message.stream_id) == stream_;
   }
 
   void take_deltas(const PathEntry& entry) {
@@ -448,6 +479,11 @@ class Composer {
     return part;
   }
 
+  struct Lifted {
+    MessageView message;
+    std::size_t first = 0;  // of its parts
+    std::size_t count = 0;
+  };
   struct Slot {
     std::size_t block = 0;
     std::size_t slot = 0;
@@ -459,7 +495,9 @@ class Composer {
   const ContextOptions& options_;
   Conversation result_;
   WireNames names_;
-  std::vector<PartView> parts_;  // of the entry at hand
+  std::vector<Lifted> lifted_;   // by entry
+  std::vector<PartView> parts_;  // of all of them
+  std::size_t at_ = 0;           // the entry at hand
   std::optional<std::string_view> replacement_;
   std::optional<Piece> base_prompt_;
   std::unordered_map<std::string, Slot> open_;  // calls without a result, by their id

@@ -159,18 +159,27 @@ class Selector {
     entry.depth = stored.place.depth;
     entry.code = stored.place.type;
     entry.redacted = lineage_.is_redacted(ordinal);
+    if (!stored.adopted) {
+      const Envelope envelope = read_envelope_prefix(stored.text);
+      entry.type = view_of(envelope.type);
+      entry.payload = json::value_onward(stored.text, "payload");
+      return entry;
+    }
+    // Lines of other programs: in any order, and they may hold what no request may,
+    // bytes that are no UTF-8, halves of surrogate pairs.
     Envelope envelope = read_envelope(stored.text);
-    if (stored.adopted) adopt(envelope, stored.text);
-    entry.type =
-        envelope.type.is_copy() ? keep(std::string(envelope.type.view())) : envelope.type.view();
+    adopt(envelope, stored.text);
+    entry.type = view_of(envelope.type);
     entry.payload = envelope.payload;
-    // Lines of other programs may hold what no request may: bytes that are no
-    // UTF-8, halves of surrogate pairs.
-    if (stored.adopted && !json::validate(entry.payload).ok()) {
+    if (!json::validate(entry.payload).ok()) {
       entry.payload = keep(json::scrubbed(entry.payload));
       if (!json::validate(entry.payload).ok()) entry.payload = "{}";
     }
     return entry;
+  }
+
+  std::string_view view_of(const Text& text) {
+    return text.is_copy() ? keep(std::string(text.view())) : text.view();
   }
 
   std::string_view keep(std::string text) {

@@ -24,6 +24,8 @@ struct PathEntry {
   EntryType code = EntryType::kOther;
   bool redacted = false;
   std::string_view type;
+  /// The payload, and whatever stands behind it in its line: whoever walks over it
+  /// stops with its brace.
   std::string_view payload;
 };
 

@@ -1,8 +1,10 @@
 #include "model/message_view.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/json_scan.h"
+#include "base/json_text.h"
 
 namespace quipu {
 namespace {
@@ -46,19 +48,30 @@ constexpr TokenMember kTokens[] = {
     {"path", &PartView::path},
 };
 
-void read_part_member(const Member& member, PartView& part) {
-  if (member.kind == Kind::kString) {
+// A member's value; a container is passed over.
+struct Value {
+  std::string_view text;
+  Kind kind = Kind::kNull;
+};
+
+Value take(json::Cursor& at) {
+  const Kind kind = at.kind();
+  return {.text = at.take(), .kind = kind};
+}
+
+void read_part_member(std::string_view key, const Value& value, PartView& part) {
+  if (value.kind == Kind::kString) {
     for (const TokenMember& token : kTokens) {
-      if (member.key == token.key) part.*token.field = member.value;
+      if (key == token.key) part.*token.field = value.text;
     }
   }
-  if (member.key == "type") part.type = part_type(member.value);
-  if (member.key == "redacted") part.redacted = member.value == "true";
-  if (member.key == "isError") part.is_error = member.value == "true";
-  if (member.key == "input" && member.kind == Kind::kObject) part.input = member.value;
-  if (member.key == "details") part.details = member.value;
-  if (member.key == "content" && (member.kind == Kind::kString || member.kind == Kind::kArray)) {
-    part.content = member.value;
+  if (key == "type") part.type = part_type(value.text);
+  if (key == "redacted") part.redacted = value.text == "true";
+  if (key == "isError") part.is_error = value.text == "true";
+  if (key == "input" && value.kind == Kind::kObject) part.input = value.text;
+  if (key == "details") part.details = value.text;
+  if (key == "content" && (value.kind == Kind::kString || value.kind == Kind::kArray)) {
+    part.content = value.text;
   }
 }
 
@@ -81,17 +94,19 @@ bool is_whole(const PartView& part) {
   return true;
 }
 
-PartView read_part(std::string_view object) {
+PartView read_part(json::Cursor& at) {
   PartView part;
-  part.whole = object;
+  const char* const from = at.position();
   std::string_view id;
   std::string_view status;
-  json::MemberWalk walk(object);
-  while (const auto member = walk.next()) {
-    read_part_member(*member, part);
-    if (member->key == "id" && member->kind == Kind::kString) id = member->value;
-    if (member->key == "status" && member->kind == Kind::kString) status = member->value;
+  std::string_view key;
+  for (at.enter(); at.next_member(key);) {
+    const Value value = take(at);
+    read_part_member(key, value, part);
+    if (key == "id" && value.kind == Kind::kString) id = value.text;
+    if (key == "status" && value.kind == Kind::kString) status = value.text;
   }
+  part.whole = {from, static_cast<std::size_t>(at.position() - from)};
   // Any part may have members of these names; only here they are its own.
   if (part.type == PartType::kToolUse) part.tool_use_id = id;
   if (part.type == PartType::kStatus) part.text = status;
@@ -123,6 +138,32 @@ void read_number(const Member& member, std::string_view key, std::optional<T>& i
   if (read.ec == std::errc() && read.ptr == end) into = value;
 }
 
+// Moves past the content.
+void read_content(json::Cursor& at, std::vector<PartView>& parts) {
+  switch (at.kind()) {
+    case Kind::kString:
+      parts.push_back(text_part(at.take()));
+      return;
+    case Kind::kObject:
+      parts.push_back(read_part(at));
+      return;
+    case Kind::kArray:
+      break;
+    default:
+      at.take();
+      return;
+  }
+  for (at.enter(); at.next_element();) {
+    if (at.kind() == Kind::kString) {
+      parts.push_back(text_part(at.take()));
+    } else if (at.kind() == Kind::kObject) {
+      parts.push_back(read_part(at));
+    } else {
+      at.take();
+    }
+  }
+}
+
 constexpr std::string_view kSpaces[] = {
     " ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\b",
     "\u0085", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003",
@@ -130,45 +171,35 @@ constexpr std::string_view kSpaces[] = {
     "\u200b", "\u2028", "\u2029", "\u202f", "\u205f", "\u3000", "\ufeff",
 };
 
-bool is_blank(std::string_view text) {
-  while (!text.empty()) {
-    std::size_t space = 0;
-    for (const std::string_view known : kSpaces) {
-      if (text.starts_with(known)) space = known.size();
-    }
-    if (space == 0) return false;
-    text.remove_prefix(space);
-  }
-  return true;
+bool is_blank(std::string_view character) {
+  return std::find(std::begin(kSpaces), std::end(kSpaces), character) != std::end(kSpaces);
 }
 
 }  // namespace
 
 void read_content(std::string_view content, std::vector<PartView>& parts) {
-  if (content.empty()) return;
-  if (content.front() == '"') parts.push_back(text_part(content));
-  if (content.front() == '{') parts.push_back(read_part(content));
-  if (content.front() != '[') return;
-  json::ElementWalk walk(content);
-  while (const auto element = walk.next()) {
-    if (element->kind == Kind::kString) parts.push_back(text_part(element->value));
-    if (element->kind == Kind::kObject) parts.push_back(read_part(element->value));
-  }
+  json::Cursor at(content);
+  read_content(at, parts);
 }
 
 MessageView read_message(std::string_view payload, std::vector<PartView>& parts) {
   MessageView message;
-  json::MemberWalk walk(payload);
-  while (const auto member = walk.next()) {
-    if (member->key == "content") read_content(member->value, parts);
-    if (member->key == "usage" && member->kind == Kind::kObject) message.usage = member->value;
-    if (member->kind != Kind::kString) continue;
-    if (member->key == "role") message.role = role_of(member->value);
-    if (member->key == "model") message.model = member->value;
-    if (member->key == "provider") message.provider = member->value;
-    if (member->key == "requestId") message.request_id = member->value;
-    if (member->key == "stopReason") message.stop_reason = member->value;
-    if (member->key == "streamId") message.stream_id = member->value;
+  json::Cursor at(payload);
+  std::string_view key;
+  for (at.enter(); at.next_member(key);) {
+    if (key == "content") {
+      read_content(at, parts);
+      continue;
+    }
+    const Value value = take(at);
+    if (key == "usage" && value.kind == Kind::kObject) message.usage = value.text;
+    if (value.kind != Kind::kString) continue;
+    if (key == "role") message.role = role_of(value.text);
+    if (key == "model") message.model = value.text;
+    if (key == "provider") message.provider = value.text;
+    if (key == "requestId") message.request_id = value.text;
+    if (key == "stopReason") message.stop_reason = value.text;
+    if (key == "streamId") message.stream_id = value.text;
   }
   return message;
 }
@@ -194,11 +225,16 @@ bool says_something(std::string_view token) {
   while (!text.empty()) {
     const bool is_plain = text.front() > ' ' && text.front() != '\\';
     if (is_plain) return true;
-    if (text.front() != ' ' && !text.starts_with("\\n")) break;
-    text.remove_prefix(text.front() == ' ' ? 1 : 2);
+    std::size_t bytes = 1;
+    if (text.front() == '\\') bytes = text.starts_with("\\u") ? 6 : 2;
+    if (static_cast<unsigned char>(text.front()) >= 0x80) {
+      bytes = std::max<std::size_t>(1, json::utf8_length(text.data(), text.data() + text.size()));
+    }
+    bytes = std::min(bytes, text.size());
+    if (!is_blank(json::decode_string(text.substr(0, bytes)))) return true;
+    text.remove_prefix(bytes);
   }
-  // Rare, and many spaces to know: decided on the plain text.
-  return !text.empty() && !is_blank(json::decode_string(text));
+  return false;
 }
 
 }  // namespace quipu

@@ -89,6 +89,7 @@ Result<std::unique_ptr<fs::File>> write_new_log(fs::Fs& fs, const std::string& d
 Result<void> FileBackend::create(const std::string& session_id,
                                  std::span<const std::string> entries) {
   const log::LogPaths paths = paths_of(session_id);
+  TRY(settle_names());
   TRY_ASSIGN(auto file, write_new_log(*fs_, paths.directory, session_id, entries));
   if (auto linked = fs_->link(*file, paths.log); !linked.ok()) {
     if (linked.error().code() != Code::kIdConflict) return linked;
@@ -177,11 +178,13 @@ FileSession::FindInherited FileBackend::inherited_of(const std::string& session_
 
 Result<AppendResult> FileBackend::append(const std::string& session_id, const Batch& batch,
                                          const AppendOptions& options) {
+  TRY(settle_names());
   return for_session(session_id,
                      session(session_id)->append(batch, options, inherited_of(session_id)));
 }
 
 Result<void> FileBackend::settle(const std::string& session_id) {
+  TRY(settle_names());
   return for_session(
       session_id,
       session(session_id)->exclusively(inherited_of(session_id), [](log::LogWriter& writer) {
@@ -225,6 +228,7 @@ Result<std::vector<DumpLine>> FileBackend::dump(const std::string& session_id) {
 
 Result<RepairReport> FileBackend::repair(const std::string& session_id) {
   TRY_ASSIGN(const VerifyReport before, verify(session_id));
+  TRY(settle_names());
   RepairReport report;
   report.session_id = session_id;
   const bool bad_index = std::any_of(before.problems.begin(), before.problems.end(),

@@ -9,6 +9,7 @@
 // The directory is the authority on what exists. Readers never write.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <map>
 #include <memory>
@@ -62,6 +63,9 @@ class FileBackend : public Backend {
       : fs_(std::move(fs)), clock_(clock), random_(random) {}
 
   Result<void> load(const FileBackendOptions& options);
+  /// Before the first write: nothing that is acknowledged may stand in a directory
+  /// whose own name could be lost. Readers need not wait for a disk.
+  Result<void> settle_names();
   std::shared_ptr<FileSession> session(const std::string& session_id);
   void close_idle(std::shared_ptr<FileSession> oldest);
   /// Refers to `session_id`: for the length of one call.
@@ -74,6 +78,7 @@ class FileBackend : public Backend {
   std::string store_id_;
   SipKey key_;
   std::unique_ptr<log::LockFile> locks_;
+  std::atomic<bool> names_settled_ = false;
 
   Mutex mutex_;
   // Open sessions, most recently used first; the oldest idle ones are closed so

@@ -71,8 +71,8 @@ Result<void> make_store_file(fs::Fs& fs, Clock& clock, Random& random) {
   return {};
 }
 
-// Missing directories are made on every open, and the names of all are synced:
-// whoever made the store may have been killed anywhere on the way.
+// Missing directories are made on every open: whoever made the store may have been
+// killed anywhere on the way.
 Result<void> make_directories(fs::Fs& fs) {
   for (const char* name : {"sessions", "quarantine", "trash"}) {
     auto there = fs.stat(name);
@@ -80,7 +80,7 @@ Result<void> make_directories(fs::Fs& fs) {
     if (there.error().code() != Code::kNotFound) return std::move(there).error();
     TRY(fs.make_dir(name));
   }
-  return fs.sync_dir("");
+  return {};
 }
 
 }  // namespace
@@ -91,6 +91,13 @@ Result<std::shared_ptr<Backend>> FileBackend::open(std::unique_ptr<fs::Fs> fs, C
   std::shared_ptr<FileBackend> backend(new FileBackend(std::move(fs), clock, random));
   TRY(backend->load(options));
   return std::shared_ptr<Backend>(std::move(backend));
+}
+
+Result<void> FileBackend::settle_names() {
+  if (names_settled_.load(std::memory_order_acquire)) return {};
+  TRY(fs_->sync_dir(""));
+  names_settled_.store(true, std::memory_order_release);
+  return {};
 }
 
 Result<void> FileBackend::load(const FileBackendOptions& options) {
@@ -107,6 +114,7 @@ Result<void> FileBackend::load(const FileBackendOptions& options) {
   if (!store.ok()) return std::move(store).error();
   store_id_ = std::move(store->id);
   TRY(make_directories(*fs_));
+  if (options.create) TRY(settle_names());
   TRY_ASSIGN(auto lock_file, fs_->open("store.lck", fs::OpenMode::kCreate));
   locks_ = std::make_unique<log::LockFile>(std::move(lock_file), clock_, options.lock_wait);
   std::array<std::uint64_t, 2> key{};

@@ -124,6 +124,7 @@ Result<MigrationResult> FileBackend::migrate(const std::string& session_id) {
   MigrationResult result;
   result.session_id = session_id;
   result.to_version = kSchemaVersion;
+  TRY(settle_names());
   TRY(session(session_id)->undisturbed([&]() -> Result<void> {
     TRY_ASSIGN(const SessionHeader old, header(session_id));
     TRY_ASSIGN(const auto seen, lineage(session_id));
