@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -24,8 +25,24 @@ constexpr Ordinal kGapReadOver = 256;
 struct ShowArguments {
   std::string session;
   std::string entry;
+  std::string head;
   bool full = false;
+  bool raw = false;
 };
+
+// Whether lines that begin with + and - are one.
+bool is_diff(std::string_view text) {
+  return text.starts_with("@@ ") || text.starts_with("diff --git ") ||
+         text.find("\n@@ ") != std::string_view::npos;
+}
+
+std::optional<Style> style_of_diff_line(std::string_view line) {
+  if (line.starts_with("@@ ")) return Style::kCyan;
+  if (line.starts_with("+++") || line.starts_with("---")) return Style::kBold;
+  if (line.starts_with('+')) return Style::kGreen;
+  if (line.starts_with('-')) return Style::kRed;
+  return std::nullopt;
+}
 
 // Hands the entries with these ordinals (ascending) to `use`, without holding
 // more than one.
@@ -106,9 +123,11 @@ class EntryPrinter {
     const auto lines = wrap(safe_text(block.text, terminal_.charset()), room);
     const bool fold = !full_ && block.kind != Kind::kText && lines.size() > kFoldedLines + 1;
     const std::size_t shown = fold ? kFoldedLines : lines.size();
-    const bool quiet = block.kind == Kind::kThinking;
+    const bool diff = is_diff(block.text);
     for (std::size_t i = 0; i < shown; ++i) {
-      gutter_line(quiet ? paint(terminal_, Style::kDim, lines[i]) : lines[i]);
+      auto style = diff ? style_of_diff_line(lines[i]) : std::nullopt;
+      if (block.kind == Kind::kThinking) style = Style::kDim;
+      gutter_line(style ? paint(terminal_, *style, lines[i]) : lines[i]);
     }
     if (fold) {
       gutter_line(paint(terminal_, Style::kDim,
@@ -146,12 +165,16 @@ struct Chosen {
   bool single = false;
 };
 
-Result<Chosen> choose(const SessionTree& tree, const std::string& entry) {
+Result<Chosen> choose(const SessionTree& tree, const ShowArguments& arguments) {
   Chosen chosen;
-  if (!entry.empty()) {
-    auto found = resolve_entry(tree, entry);
+  if (!arguments.entry.empty()) {
+    auto found = resolve_entry(tree, arguments.entry);
     if (!found) return std::move(found).error();
     chosen = {{*found}, true};
+  } else if (!arguments.head.empty()) {
+    auto found = resolve_node(tree, arguments.head);
+    if (!found) return std::move(found).error();
+    chosen.ordinals = tree.path(*found);
   } else if (const auto head = tree.head()) {
     chosen.ordinals = tree.path(*head);
   }
@@ -174,6 +197,15 @@ Result<void> print_json(Context& context, SessionStore& sessions, const SessionS
   if (!chosen.single) json.end_array();
   context.out.data_line(json.end_object().text());
   return {};
+}
+
+// As they are stored, a line each.
+Result<void> print_raw(Context& context, SessionStore& sessions, const std::string& session,
+                       const Chosen& chosen) {
+  return for_each_entry(sessions, session, chosen.ordinals, [&](const EntryView& entry) {
+    context.out.data_line(entry.json);
+    return !context.out.failed();
+  });
 }
 
 Result<void> print_text(Context& context, SessionStore& sessions, const SessionSummary& summary,
@@ -200,12 +232,13 @@ Result<int> run_show(Context& context, const ShowArguments& arguments) {
   if (!summary) return std::move(summary).error();
   auto tree = sessions.session_tree(*id);
   if (!tree) return std::move(tree).error();
-  auto chosen = choose(*tree, arguments.entry);
+  auto chosen = choose(*tree, arguments);
   if (!chosen) return std::move(chosen).error();
 
   Pager pager;
-  if (!context.json && !context.no_pager) pager.start(context.out);
-  auto printed = context.json
+  if (!context.json && !arguments.raw && !context.no_pager) pager.start(context.out);
+  auto printed = arguments.raw ? print_raw(context, sessions, *id, *chosen)
+                 : context.json
                      ? print_json(context, sessions, *summary, *chosen)
                      : print_text(context, sessions, *summary, *tree, *chosen, arguments.full);
   pager.finish();
@@ -222,7 +255,10 @@ void add_show(CommandLine& line) {
       [](Declare& declare, ShowArguments& arguments) {
         declare.session(arguments.session)
             .option("--entry", "ID", arguments.entry, "only this entry, whole")
-            .flag("--full", arguments.full, "outputs of tools are not shortened");
+            .option("--head", "ENTRY", arguments.head,
+                    "the conversation up to this entry instead of the head")
+            .flag("--full", arguments.full, "outputs of tools are not shortened")
+            .flag("--raw", arguments.raw, "the entries as JSON, a line each");
       },
       run_show);
 }

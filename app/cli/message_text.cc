@@ -3,81 +3,84 @@
 #include <algorithm>
 
 #include "cli/json_in.h"
+#include "quipu/message.h"
 
 namespace quipu::cli {
 namespace {
 
 using Kind = Block::Kind;
 
-// Programs nest content in content; nobody reads deeper than this.
-constexpr int kNestingMax = 4;
 constexpr std::size_t kPreviewBytes = 400;
 
 // Other programs wrap the message once more: {"type":"user","message":{...}}.
-JsonView message_in(JsonView payload) {
-  if (payload.member("content").exists()) return payload;
+std::string_view message_in(const EntryView& entry) {
+  const JsonView payload(entry.payload);
+  if (payload.member("content").exists()) return entry.payload;
   const JsonView inner = payload.member("message");
-  return inner.is_object() ? inner : payload;
+  return inner.is_object() ? inner.raw() : entry.payload;
 }
 
-void add_content(std::vector<Block>& out, JsonView content, int nesting);
-
-void add_part(std::vector<Block>& out, JsonView part, int nesting) {
-  if (part.is_string()) {
-    out.push_back({Kind::kText, {}, part.string()});
-    return;
-  }
-  const std::string type = part.member("type").string();
-  if (type == "text") {
-    out.push_back({Kind::kText, {}, part.member("text").string()});
-  } else if (type == "thinking") {
-    const JsonView text = part.member("text");
-    out.push_back({Kind::kThinking, {}, (text.exists() ? text : part.member("thinking")).string()});
-  } else if (type == "tool_use") {
-    const JsonView input = part.member("input");
-    out.push_back({Kind::kToolUse, part.member("name").string(),
-                   std::string((input.exists() ? input : part.member("rawInput")).raw())});
-  } else if (type == "tool_result") {
-    std::vector<Block> inner;
-    if (nesting < kNestingMax) add_content(inner, part.member("content"), nesting + 1);
-    const std::string label = part.member("isError").raw() == "true" ? "error" : "result";
-    Block result{Kind::kToolResult, label, {}};
-    for (const Block& block : inner) {
-      if (!result.text.empty()) result.text += '\n';
-      result.text += block.text;
-    }
-    out.push_back(std::move(result));
-  } else if (type == "attachment") {
-    out.push_back({Kind::kOther, "attachment " + part.member("name").string(),
-                   part.member("mediaType").string()});
-  } else {
-    out.push_back({Kind::kOther, type, std::string(part.raw())});
-  }
+Message message_of(const EntryView& entry) {
+  auto message = lift_message(entry.type, message_in(entry));
+  if (!message.ok()) message = lift_message("message", message_in(entry));
+  return message.ok() ? std::move(message).value() : Message{};
 }
 
-void add_content(std::vector<Block>& out, JsonView content, int nesting) {
-  if (!content.is_array()) {
-    if (content.exists()) add_part(out, content, nesting);
-    return;
+void add_part(std::vector<Block>& out, const Part& part);
+
+Block result_block(const Part& part) {
+  std::vector<Block> inner;
+  for (const Part& one : part.content) add_part(inner, one);
+  Block result{Kind::kToolResult, part.is_error ? "error" : "result", {}};
+  for (const Block& block : inner) {
+    if (!result.text.empty()) result.text += '\n';
+    result.text += block.kind == Kind::kOther ? block.label : block.text;
   }
-  for (const JsonView part : content.elements()) add_part(out, part, nesting);
+  return result;
+}
+
+void add_part(std::vector<Block>& out, const Part& part) {
+  switch (part.type) {
+    case PartType::kText:
+      out.push_back({Kind::kText, {}, part.text});
+      return;
+    case PartType::kThinking:
+      out.push_back({Kind::kThinking, {}, part.text});
+      return;
+    case PartType::kToolUse:
+      out.push_back({Kind::kToolUse, part.name, part.input.empty() ? part.raw_input : part.input});
+      return;
+    case PartType::kToolResult:
+      out.push_back(result_block(part));
+      return;
+    case PartType::kAttachment:
+      out.push_back(
+          {Kind::kOther,
+           "attachment " + (part.name.empty() ? part.path : part.name) + " " + part.media_type,
+           {}});
+      return;
+    case PartType::kStatus:
+      out.push_back({Kind::kOther, "status", part.text});
+      return;
+    case PartType::kOther:
+      out.push_back({Kind::kOther, JsonView(part.extra).member("type").string(), part.extra});
+      return;
+  }
 }
 
 }  // namespace
 
 std::string speaker_of(const EntryView& entry) {
-  const std::string role = message_in(JsonView(entry.payload)).member("role").string();
+  const std::string role = JsonView(message_in(entry)).member("role").string();
   return role.empty() ? std::string(entry.type) : role;
 }
 
 std::vector<Block> blocks_of(const EntryView& entry) {
   if (entry.redacted) return {{Kind::kOther, "redacted", {}}};
   std::vector<Block> blocks;
-  const JsonView payload(entry.payload);
-  const JsonView content = message_in(payload).member("content");
-  if (content.exists()) {
-    add_content(blocks, content, 0);
-  } else if (const JsonView summary = payload.member("summary"); summary.is_string()) {
+  for (const Part& part : message_of(entry).parts) add_part(blocks, part);
+  const JsonView summary = JsonView(entry.payload).member("summary");
+  if (blocks.empty() && summary.is_string()) {
     blocks.push_back({Kind::kText, {}, summary.string()});
   }
   if (blocks.empty()) blocks.push_back({Kind::kOther, {}, std::string(entry.payload)});

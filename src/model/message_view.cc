@@ -82,11 +82,10 @@ bool is_whole(const PartView& part) {
       return !part.text.empty();
     case PartType::kToolUse:
       return !part.name.empty();
-    case PartType::kToolResult:
-      return !part.tool_use_id.empty();
     case PartType::kAttachment:
       return !(part.data.empty() && part.sha256.empty() && part.path.empty());
     case PartType::kThinking:
+    case PartType::kToolResult:  // nobody will find its call, but it is one
     case PartType::kStatus:
     case PartType::kOther:
       return true;
