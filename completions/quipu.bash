@@ -2,7 +2,7 @@
 
 _quipu() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="init new append head fork list show tree path cat verify repair migrate dump version"
+  local commands="init new append head fork list show tree path cat context compact verify repair migrate dump version"
   local shared="--store --json --color --no-pager --help"
   local i command= position=0 store=()
   COMPREPLY=()
@@ -10,7 +10,7 @@ _quipu() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --store) store=(--store "${COMP_WORDS[++i]}") ;;
-      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry) ((i++)) ;;
+      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger) ((i++)) ;;
       -*) ;;
       *) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((position++)); fi ;;
     esac
@@ -20,7 +20,11 @@ _quipu() {
     --store | --cwd) compopt -o dirnames; return ;;
     --color) mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$current"); return ;;
     --durability) mapfile -t COMPREPLY < <(compgen -W "commit relaxed" -- "$current"); return ;;
-    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry) return ;;
+    --provider)
+      mapfile -t COMPREPLY < <(compgen -W "quipu anthropic openai-chat openai-responses gemini" -- "$current")
+      return
+      ;;
+    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger) return ;;
   esac
 
   if [[ $current == -* ]]; then
@@ -30,7 +34,9 @@ _quipu() {
       append) own="--expect-tail --expect-head --batch --durability" ;;
       fork) own="--at --id --detach" ;;
       list) own="--ids --wide" ;;
-      show) own="--entry --full" ;;
+      show) own="--entry --head --full --raw" ;;
+      context) own="--provider --model --head --budget --explain --full --open-ended" ;;
+      compact) own="--keep --summarizer --trigger --lift --entry" ;;
       cat) own="--sealed" ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$own $shared" -- "$current")

@@ -1,7 +1,7 @@
 # fish completion for quipu: commands, options, session ids.
 
-set -l commands init new append head fork list show tree path cat verify repair migrate dump version
-set -l with_session append head fork show tree path cat verify repair migrate dump
+set -l commands init new append head fork list show tree path cat context compact verify repair migrate dump version
+set -l with_session append head fork show tree path cat context compact verify repair migrate dump
 
 complete -c quipu -f
 complete -c quipu -l store -x -a '(__fish_complete_directories)' -d 'the store'
@@ -21,6 +21,8 @@ complete -c quipu -n "$none" -a show -d 'show the conversation up to the head'
 complete -c quipu -n "$none" -a tree -d 'draw the branches'
 complete -c quipu -n "$none" -a path -d 'print the ids from the root to an entry'
 complete -c quipu -n "$none" -a cat -d 'print the entries in log order'
+complete -c quipu -n "$none" -a context -d 'print the request that a provider would get'
+complete -c quipu -n "$none" -a compact -d 'let a summary stand for the older part'
 complete -c quipu -n "$none" -a verify -d 'check every seal, parent and index'
 complete -c quipu -n "$none" -a repair -d 'mend what can be mended'
 complete -c quipu -n "$none" -a migrate -d 'rewrite sessions of older versions'
@@ -43,4 +45,18 @@ complete -c quipu -n '__fish_seen_subcommand_from list' -l ids -d 'only the ids'
 complete -c quipu -n '__fish_seen_subcommand_from list' -l wide -d 'nothing is shortened'
 complete -c quipu -n '__fish_seen_subcommand_from show' -l entry -x -d 'only this entry'
 complete -c quipu -n '__fish_seen_subcommand_from show' -l full -d 'nothing is folded'
+complete -c quipu -n '__fish_seen_subcommand_from show' -l head -x -d 'up to this entry'
+complete -c quipu -n '__fish_seen_subcommand_from show' -l raw -d 'as JSON'
+complete -c quipu -n '__fish_seen_subcommand_from context' -l provider -x -a 'quipu anthropic openai-chat openai-responses gemini' -d 'whose request'
+complete -c quipu -n '__fish_seen_subcommand_from context' -l model -x -d 'who will answer'
+complete -c quipu -n '__fish_seen_subcommand_from context' -l head -x -d 'the last entry'
+complete -c quipu -n '__fish_seen_subcommand_from context' -l budget -x -d 'tokens it may take'
+complete -c quipu -n '__fish_seen_subcommand_from context' -l explain -d 'what became of each entry'
+complete -c quipu -n '__fish_seen_subcommand_from context' -l full -d 'pass over compactions'
+complete -c quipu -n '__fish_seen_subcommand_from context' -l open-ended -d 'add nothing at the end'
+complete -c quipu -n '__fish_seen_subcommand_from compact' -l keep -x -d 'tokens that stay'
+complete -c quipu -n '__fish_seen_subcommand_from compact' -l summarizer -x -d 'transcript in, summary out'
+complete -c quipu -n '__fish_seen_subcommand_from compact' -l trigger -x -d 'why now'
+complete -c quipu -n '__fish_seen_subcommand_from compact' -l lift -d 'take it back'
+complete -c quipu -n '__fish_seen_subcommand_from compact' -l entry -x -d 'which one'
 complete -c quipu -n '__fish_seen_subcommand_from cat' -l sealed -d 'as stored'
