@@ -93,6 +93,16 @@ TEST(ContextBudget, WhatProvidersReportedIsBelieved) {
   EXPECT_GT(talk.context().tokens, estimated * 3 / 2);
 }
 
+TEST(ContextBudget, ReportsFromBeforeACompactionAreAboutSomethingElse) {
+  Talk talk;
+  talk.user("u", "go");
+  talk.add("a", "message",
+           R"({"role":"assistant","content":"ok","usage":{"tokensIn":900000,"tokensOut":1}})");
+  talk.user("u2", std::string(4000, 'x'));
+  talk.add("c", "compaction_summary", R"({"summary":"SHORT","firstKeptEntryId":"a"})");
+  EXPECT_LT(talk.context().tokens, 1300U);
+}
+
 TEST(ContextBudget, WhatCannotFitIsAnErrorThatSaysHowMuchItTakes) {
   Talk talk;
   talk.user("u", "go");

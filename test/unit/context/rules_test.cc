@@ -226,6 +226,22 @@ TEST(ContextRules, FlatLinesOfOlderLogsAreUnderstood) {
       R"({"role":"tool","tool_call_id":"call-1","content":"done"}]})");
 }
 
+TEST(ContextRules, ACompactionThatKeepsWhatIsOnAnotherBranchKeepsNothing) {
+  Talk talk;
+  talk.user("root", "root");
+  talk.user("elsewhere", "on another branch", Parent::of("root"));
+  talk.user("here", "on this branch", Parent::of("root"));
+  talk.add("h", "head", R"({"entryId":"here"})");
+  talk.assistant("a", "an answer");
+  talk.add("c", "compaction_summary", R"({"summary":"SHORT","firstKeptEntryId":"elsewhere"})");
+  talk.user("u", "go on");
+  const auto context = talk.context({.provider = Provider::kAnthropic});
+  EXPECT_TRUE(has(context.request, "SHORT"));
+  EXPECT_FALSE(has(context.request, "branch"));
+  EXPECT_FALSE(has(context.request, "an answer"));
+  EXPECT_TRUE(has(context.request, "go on"));
+}
+
 TEST(ContextRules, AnOldPlaceGivesTheContextAsItWasThere) {
   Talk talk;
   talk.user("u1", "one");
