@@ -208,6 +208,8 @@ class SessionStore {
 
   Result<SessionTree> session_tree(std::string_view session_id);
   Result<SessionSummary> describe_session(std::string_view session_id);
+  /// For the library: the session at one moment, across its logs.
+  Result<std::shared_ptr<const Lineage>> lineage(std::string_view session_id);
 
   /// Ids of all sessions, sorted. The storage itself is asked, so nothing that
   /// exists is missing.

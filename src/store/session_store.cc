@@ -1,27 +1,18 @@
-#include <exception>
-#include <new>
-
 #include "backend/backend.h"
 #include "base/json_scan.h"
 #include "base/time_text.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "quipu/store.h"
+#include "store/guarded.h"
 
 namespace quipu {
 namespace {
 
-// No exception leaves the library.
 template <class Work>
 auto guarded(const std::atomic<bool>& closed, Work&& work) -> decltype(work()) {
   if (closed) return Error(Code::kInvalidArgument, "the store is closed");
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    return Error(Code::kNoMemory, "out of memory");
-  } catch (const std::exception& defect) {
-    return Error(Code::kInternal, defect.what());
-  }
+  return guarded(std::forward<Work>(work));
 }
 
 Result<std::string> checked_id(std::string_view session_id) {
@@ -234,6 +225,13 @@ Result<SessionTree> SessionStore::session_tree(std::string_view session_id) {
     TRY_ASSIGN(const std::string id, checked_id(session_id));
     TRY_ASSIGN(auto lineage, backend_->lineage(id));
     return SessionTree::of(std::move(lineage));
+  });
+}
+
+Result<std::shared_ptr<const Lineage>> SessionStore::lineage(std::string_view session_id) {
+  return guarded(closed_, [&]() -> Result<std::shared_ptr<const Lineage>> {
+    TRY_ASSIGN(const std::string id, checked_id(session_id));
+    return backend_->lineage(id);
   });
 }
 
