@@ -28,6 +28,7 @@
 namespace quipu {
 
 class AttachmentSource;
+class AttachmentStore;
 
 struct AttachmentStat {
   std::string sha256;
@@ -95,6 +96,9 @@ class Attachments {
   Result<std::string> move_inline(std::string_view payload, std::size_t inline_bytes_max = 4096);
 
  private:
+  Result<AttachmentStore*> kept() const;
+
+  SessionStore* sessions_;
   std::shared_ptr<Backend> backend_;
 };
 

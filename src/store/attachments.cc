@@ -96,12 +96,17 @@ Result<std::size_t> AttachmentReader::read(std::span<char> into) {
   });
 }
 
-Attachments::Attachments(Store& store) : backend_(store.backend()) {}
+Attachments::Attachments(Store& store) : sessions_(&store.sessions()), backend_(store.backend()) {}
+
+Result<AttachmentStore*> Attachments::kept() const {
+  TRY(sessions_->check_open());
+  return &backend_->attachments();
+}
 
 Result<StoredAttachment> Attachments::put(const ReadBytes& read, const AttachmentOptions& options) {
   return guarded([&]() -> Result<StoredAttachment> {
-    AttachmentStore& store = backend_->attachments();
-    TRY_ASSIGN(const auto sink, store.create());
+    TRY_ASSIGN(AttachmentStore* const store, kept());
+    TRY_ASSIGN(const auto sink, store->create());
     Sha256 hash;
     StoredAttachment stored;
     std::vector<char> piece(kPieceBytes);
@@ -114,7 +119,7 @@ Result<StoredAttachment> Attachments::put(const ReadBytes& read, const Attachmen
       stored.bytes += count;
     }
     stored.sha256 = hash.finish();
-    TRY(commit(store, *sink, stored.sha256));
+    TRY(commit(*store, *sink, stored.sha256));
     stored.part = {.type = PartType::kAttachment,
                    .name = options.name,
                    .media_type = options.media_type,
@@ -137,7 +142,8 @@ Result<StoredAttachment> Attachments::put(std::string_view bytes,
 Result<AttachmentReader> Attachments::open(std::string_view sha256) {
   return guarded([&]() -> Result<AttachmentReader> {
     TRY_ASSIGN(std::string name, checked_name(sha256));
-    TRY_ASSIGN(auto source, backend_->attachments().open(name));
+    TRY_ASSIGN(AttachmentStore* const store, kept());
+    TRY_ASSIGN(auto source, store->open(name));
     return AttachmentReader(std::move(source), std::move(name));
   });
 }
@@ -158,14 +164,16 @@ Result<std::string> Attachments::get(std::string_view sha256) {
 Result<AttachmentStat> Attachments::stat(std::string_view sha256) {
   return guarded([&]() -> Result<AttachmentStat> {
     TRY_ASSIGN(const std::string name, checked_name(sha256));
-    TRY_ASSIGN(const AttachmentFacts facts, backend_->attachments().facts(name));
+    TRY_ASSIGN(AttachmentStore* const store, kept());
+    TRY_ASSIGN(const AttachmentFacts facts, store->facts(name));
     return stat_of(facts);
   });
 }
 
 Result<std::vector<AttachmentStat>> Attachments::list() {
   return guarded([&]() -> Result<std::vector<AttachmentStat>> {
-    TRY_ASSIGN(const auto all, backend_->attachments().list());
+    TRY_ASSIGN(AttachmentStore* const store, kept());
+    TRY_ASSIGN(const auto all, store->list());
     std::vector<AttachmentStat> stats;
     for (const AttachmentFacts& facts : all) stats.push_back(stat_of(facts));
     std::sort(stats.begin(), stats.end(),

@@ -9,9 +9,11 @@
 namespace quipu {
 namespace {
 
+Error store_is_closed() { return {Code::kInvalidArgument, "the store is closed"}; }
+
 template <class Work>
 auto guarded(const std::atomic<bool>& closed, Work&& work) -> decltype(work()) {
-  if (closed) return Error(Code::kInvalidArgument, "the store is closed");
+  if (closed) return store_is_closed();
   return guarded(std::forward<Work>(work));
 }
 
@@ -226,6 +228,10 @@ Result<SessionTree> SessionStore::session_tree(std::string_view session_id) {
     TRY_ASSIGN(auto lineage, backend_->lineage(id));
     return SessionTree::of(std::move(lineage));
   });
+}
+
+Result<void> SessionStore::check_open() const {
+  return closed_ ? Result<void>(store_is_closed()) : Result<void>();
 }
 
 Result<std::shared_ptr<const Lineage>> SessionStore::lineage(std::string_view session_id) {

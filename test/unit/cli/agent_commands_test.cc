@@ -79,6 +79,10 @@ TEST_F(AgentCommands, Labels) {
                 .member("commonAncestor")
                 .string(),
             "a1");
+  EXPECT_EQ(quipu({"head", "s", "good one"}).out, "a2\n");
+  EXPECT_EQ(quipu({"path", "s", "try"}).out, "u1\na1\nu3\na3\n");
+  EXPECT_EQ(quipu({"fork", "s", "--at", "try", "--id", "f"}).out, "f\n");
+  EXPECT_EQ(quipu({"head", "f"}).out, "a3\n");
   EXPECT_EQ(quipu({"label", "s", "--remove", "try"}).code, 0);
   EXPECT_EQ(quipu({"label", "s", "--remove", "try"}).code, 3);
   EXPECT_EQ(quipu({"label", "s", "a1"}).code, 2);

@@ -59,6 +59,14 @@ TEST_P(AttachmentsTest, WhatIsNotThere) {
   EXPECT_EQ(Code::kInvalidArgument, code_of(attachments_.stat(upper)));
 }
 
+TEST_P(AttachmentsTest, NothingAfterClose) {
+  const std::string sha256 = must(attachments_.put("picture")).sha256;
+  must(store_->close());
+  EXPECT_EQ(Code::kInvalidArgument, code_of(attachments_.get(sha256)));
+  EXPECT_EQ(Code::kInvalidArgument, code_of(attachments_.put("x")));
+  EXPECT_EQ(Code::kInvalidArgument, code_of(attachments_.list()));
+}
+
 TEST_P(AttachmentsTest, StreamedBothWays) {
   std::string large;
   for (int i = 0; i < 100'000; ++i) large += std::to_string(i);
