@@ -295,5 +295,38 @@ TEST(AgentSweep, AttachmentsAreWholeOrAbsentAfterAFailedCall) {
   for (const int error : {ENOSPC, EIO, EINTR}) kAttachmentSweep.fail_everywhere(error);
 }
 
+TEST(AgentSweep, ARottenAttachmentIsReplacedAndItsBytesKept) {
+  const std::string bytes = "picture";
+  const std::string path = "attachments/" + sha256_hex(bytes);
+  const std::string aside = "quarantine/attachment-" + sha256_hex(bytes) + ".1";
+  SimDisk prepared = disk_with_session();
+  prepared.write_file(path, "rotten");
+  for (std::uint64_t call = 0;; ++call) {
+    SimDisk disk = prepared;
+    disk.set_faults({.crash_after = call});
+    bool acknowledged = false;
+    {
+      Handle handle(2);
+      if (handle.open(disk.process()).ok()) {
+        acknowledged = Attachments(handle.store()).put(bytes).ok();
+      }
+    }
+    for (const fs::CrashPolicy& policy : fs::all_crash_policies()) {
+      SCOPED_TRACE("after call " + std::to_string(call) + ", " + fs::name(policy));
+      SimDisk after = disk.crash(policy, 1);
+      ASSERT_TRUE(after.read_file(path) == "rotten" || after.read_file(aside) == "rotten");
+      Handle handle(3);
+      ASSERT_TRUE(handle.open(after.process()).ok());
+      const auto got = Attachments(handle.store()).get(sha256_hex(bytes));
+      ASSERT_TRUE(got.ok() || !acknowledged);
+      ASSERT_TRUE(!got.ok() || *got == bytes);
+    }
+    if (!disk.crashed()) {
+      ASSERT_TRUE(acknowledged);
+      return;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace quipu::fault

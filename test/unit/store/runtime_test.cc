@@ -76,6 +76,19 @@ TEST_P(RuntimeTest, ASecondRunNeedsToTakeOver) {
   EXPECT_EQ(Code::kIdConflict, code_of(runtime_.end_run(first))) << "ended as superseded";
 }
 
+TEST_P(RuntimeTest, ARunThatWasPushedAsideCannotEnd) {
+  const quipu::Run run = must(runtime_.begin_run());
+  NewEntry foreign;  // by a program that does not end the runs of others
+  foreign.type = "run_start";
+  foreign.id = "theirs";
+  foreign.payload = R"({"generation":7})";
+  append({foreign});
+  const auto ended = runtime_.end_run(run);
+  ASSERT_EQ(Code::kFenced, code_of(ended));
+  EXPECT_EQ("theirs", ended.error().actual());
+  EXPECT_EQ(8u, must(runtime_.begin_run({.take_over = true})).generation);
+}
+
 TEST_P(RuntimeTest, QueueKeepsOrderAndRemembers) {
   const std::string first = must(runtime_.enqueue(kHello));
   const std::string second = must(runtime_.enqueue(kBye, "q2"));
