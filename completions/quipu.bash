@@ -2,7 +2,7 @@
 
 _quipu() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="init new append head fork list show tree path cat context compact verify repair migrate dump version"
+  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach verify repair migrate dump version"
   local shared="--store --json --color --no-pager --help"
   local i command= position=0 store=()
   COMPREPLY=()
@@ -10,7 +10,7 @@ _quipu() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --store) store=(--store "${COMP_WORDS[++i]}") ;;
-      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger) ((i++)) ;;
+      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type) ((i++)) ;;
       -*) ;;
       *) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((position++)); fi ;;
     esac
@@ -24,7 +24,7 @@ _quipu() {
       mapfile -t COMPREPLY < <(compgen -W "quipu anthropic openai-chat openai-responses gemini" -- "$current")
       return
       ;;
-    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger) return ;;
+    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type) return ;;
   esac
 
   if [[ $current == -* ]]; then
@@ -33,6 +33,12 @@ _quipu() {
       new) own="--id --cwd --title" ;;
       append) own="--expect-tail --expect-head --batch --durability" ;;
       fork) own="--at --id --detach" ;;
+      branch) own="--at --summary" ;;
+      label) own="--list --remove" ;;
+      redact) own="--reason" ;;
+      queue) own="--text --id" ;;
+      recover) own="--apply" ;;
+      attach) own="--type" ;;
       list) own="--ids --wide" ;;
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;
@@ -42,9 +48,13 @@ _quipu() {
     mapfile -t COMPREPLY < <(compgen -W "$own $shared" -- "$current")
   elif [[ -z $command ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
+  elif [[ $position -eq 0 && $command == attach ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "put get list" -- "$current")
+  elif [[ $position -eq 1 && $command == queue ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "add list remove" -- "$current")
   elif [[ $position -eq 0 && $command != @(init|new|list|version) ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" "${store[@]}" list --ids 2>/dev/null)" -- "$current")
-  elif [[ $command == append ]]; then
+  elif [[ $command == @(append|branch|attach|queue) ]]; then
     compopt -o default
   fi
 }

@@ -1,7 +1,7 @@
 # fish completion for quipu: commands, options, session ids.
 
-set -l commands init new append head fork list show tree path cat context compact verify repair migrate dump version
-set -l with_session append head fork show tree path cat context compact verify repair migrate dump
+set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach verify repair migrate dump version
+set -l with_session append head fork branch diff label redact show tree path cat context compact state queue recover verify repair migrate dump
 
 complete -c quipu -f
 complete -c quipu -l store -x -a '(__fish_complete_directories)' -d 'the store'
@@ -16,6 +16,10 @@ complete -c quipu -n "$none" -a new -d 'make a session'
 complete -c quipu -n "$none" -a append -d 'append entries, one JSON object a line'
 complete -c quipu -n "$none" -a head -d 'print or set the entry that the session goes on from'
 complete -c quipu -n "$none" -a fork -d 'make a session that goes on from an entry'
+complete -c quipu -n "$none" -a branch -d 'go on from another entry of the session'
+complete -c quipu -n "$none" -a diff -d 'what two branches do not have in common'
+complete -c quipu -n "$none" -a label -d 'names for entries'
+complete -c quipu -n "$none" -a redact -d 'hide the content of an entry'
 complete -c quipu -n "$none" -a list -d 'list the sessions'
 complete -c quipu -n "$none" -a show -d 'show the conversation up to the head'
 complete -c quipu -n "$none" -a tree -d 'draw the branches'
@@ -23,6 +27,10 @@ complete -c quipu -n "$none" -a path -d 'print the ids from the root to an entry
 complete -c quipu -n "$none" -a cat -d 'print the entries in log order'
 complete -c quipu -n "$none" -a context -d 'print the request that a provider would get'
 complete -c quipu -n "$none" -a compact -d 'let a summary stand for the older part'
+complete -c quipu -n "$none" -a state -d 'show what an agent is doing'
+complete -c quipu -n "$none" -a queue -d 'messages that wait for an agent'
+complete -c quipu -n "$none" -a recover -d 'list what was cut off, and what can go on'
+complete -c quipu -n "$none" -a attach -d 'large parts of messages'
 complete -c quipu -n "$none" -a verify -d 'check every seal, parent and index'
 complete -c quipu -n "$none" -a repair -d 'mend what can be mended'
 complete -c quipu -n "$none" -a migrate -d 'rewrite sessions of older versions'
@@ -30,7 +38,7 @@ complete -c quipu -n "$none" -a dump -d 'show how the log is stored'
 complete -c quipu -n "$none" -a version -d 'print the version'
 
 complete -c quipu -n "__fish_seen_subcommand_from $with_session" -a '(quipu list --ids 2>/dev/null)' -d session
-complete -c quipu -n '__fish_seen_subcommand_from append' -F
+complete -c quipu -n '__fish_seen_subcommand_from append branch attach queue' -F
 complete -c quipu -n '__fish_seen_subcommand_from new' -l id -x -d 'its id'
 complete -c quipu -n '__fish_seen_subcommand_from new' -l cwd -x -a '(__fish_complete_directories)' -d 'its directory'
 complete -c quipu -n '__fish_seen_subcommand_from new' -l title -x -d 'its title'
@@ -60,3 +68,14 @@ complete -c quipu -n '__fish_seen_subcommand_from compact' -l trigger -x -d 'why
 complete -c quipu -n '__fish_seen_subcommand_from compact' -l lift -d 'take it back'
 complete -c quipu -n '__fish_seen_subcommand_from compact' -l entry -x -d 'which one'
 complete -c quipu -n '__fish_seen_subcommand_from cat' -l sealed -d 'as stored'
+complete -c quipu -n '__fish_seen_subcommand_from branch' -l at -x -d 'where to go on'
+complete -c quipu -n '__fish_seen_subcommand_from branch' -l summary -x -d 'of what is left'
+complete -c quipu -n '__fish_seen_subcommand_from label' -l list -d 'list the labels'
+complete -c quipu -n '__fish_seen_subcommand_from label' -l remove -x -d 'take a name away'
+complete -c quipu -n '__fish_seen_subcommand_from redact' -l reason -x -d 'why'
+complete -c quipu -n '__fish_seen_subcommand_from queue' -a 'add list remove'
+complete -c quipu -n '__fish_seen_subcommand_from queue' -l text -x -d 'what the user says'
+complete -c quipu -n '__fish_seen_subcommand_from queue' -l id -x -d 'its id'
+complete -c quipu -n '__fish_seen_subcommand_from recover' -l apply -d 'end runs that did not end'
+complete -c quipu -n '__fish_seen_subcommand_from attach' -a 'put get list'
+complete -c quipu -n '__fish_seen_subcommand_from attach' -l type -x -d 'media type'

@@ -29,6 +29,9 @@ TESTS = [
     ("log_files_test", {}),
     ("crash_sweep_test", {"QUIPU_CRASH_WORKLOAD": WORKLOADS}),
     ("fail_call_test", {}),
+    ("agent_sweep_test", {}),
+    ("store_agent_test", {}),
+    ("store_threads_test", {}),
     ("index_damage_test", {"QUIPU_TEST_SCALE": "0.02"}),
     ("kill_loop_test", {"QUIPU_TEST_SCALE": "0.05"}),
 ]
@@ -78,6 +81,28 @@ WRITTEN = [
     ("migration renames without a copy in trash", "src/backend/file/migrate.cc",
      "TRY(fs_->link(*file, beside));", "TRY(fs_->link(*file, beside));\n"
      "    TRY(fs_->rename(beside, paths.log));\n    return {};"),
+    ("an attachment is not verified", "src/store/attachments.cc",
+     "    if (found != state_->sha256) {", "    if (false) {"),
+    ("the writer mixes a tried batch with new entries", "src/store/session_writer.cc",
+     "  if (tried > 0) return tried;\n", ""),
+    ("the writer's buffer has no limit", "src/store/session_writer.cc",
+     "buffer_bytes + size_of(entry) > options.buffer_bytes) TRY(flush());",
+     "false) TRY(flush());"),
+    ("the writer passes no fence", "src/store/session_writer.cc",
+     "  if (!options.fence.empty()) append.fence = options.fence;\n", ""),
+    ("the writer hangs on the head", "src/store/session_writer.cc",
+     "  if (is_node && entry.parent.is_head() && !last.empty()) entry.parent = Parent::of(last);\n",
+     ""),
+    ("a run begins without a fence", "src/store/runtime.cc",
+     "      append.fence = newest.run_id;\n", ""),
+    ("a run ends without a fence", "src/store/runtime.cc",
+     "    append.fence = run.run_id;\n", ""),
+    ("a message that another took is handed out again", "src/store/runtime.cc",
+     "      if (taken->repeated && options.queue_id.empty()) continue;\n", ""),
+    ("sdk_cwd is decided without the tail", "src/store/session_facts.cc",
+     "    TRY_ASSIGN(append.expected_tail, tail_of(*lineage));\n", ""),
+    ("a reset of the context is not seen", "src/store/session_facts.cc",
+     "    if (stored.place.type == EntryType::kContextReset) return false;\n", ""),
 ]
 
 

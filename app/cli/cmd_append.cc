@@ -1,20 +1,9 @@
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <charconv>
-#include <cstring>
-#include <deque>
-#include <span>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "cli/commands.h"
 #include "cli/ids.h"
+#include "cli/input.h"
 #include "cli/json_out.h"
-#include "cli/line_reader.h"
 #include "cli/progress.h"
 #include "quipu/limits.h"
 
@@ -29,78 +18,6 @@ struct AppendArguments {
   std::size_t batch = 0;  // lines; 0: everything is one batch
   std::string durability = "commit";
 };
-
-// The input, closed at the end unless it is standard input.
-class Input {
- public:
-  static Result<Input> open(const std::string& file) {
-    if (file == "-") return Input(STDIN_FILENO);
-    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) return Input(fd);
-    const Code code = errno == ENOENT   ? Code::kNotFound
-                      : errno == EACCES ? Code::kNotAllowed
-                                        : Code::kIoError;
-    return Error(code, fmt::format("cannot open {}: {}", file, std::strerror(errno)))
-        .with_hint("Name a file that can be read, or - for standard input.");
-  }
-  Input(Input&& other) noexcept : fd_(std::exchange(other.fd_, STDIN_FILENO)) {}
-  Input& operator=(Input&&) = delete;
-  ~Input() {
-    if (fd_ != STDIN_FILENO) close(fd_);
-  }
-  int fd() const { return fd_; }
-  // 0 for what has no size.
-  std::uint64_t size() const {
-    struct stat info {};
-    const bool sized = fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
-    return sized ? static_cast<std::uint64_t>(info.st_size) : 0;
-  }
-
- private:
-  explicit Input(int fd) : fd_(fd) {}
-  int fd_;
-};
-
-struct PendingBatch {
-  std::deque<std::string> lines;  // a deque: the views below stay valid
-  std::vector<std::string_view> views;
-  std::vector<std::uint64_t> line_numbers;
-  std::size_t bytes = 0;
-
-  void add(std::string_view line, std::uint64_t number) {
-    lines.emplace_back(line);
-    views.push_back(lines.back());
-    line_numbers.push_back(number);
-    bytes += line.size();
-  }
-};
-
-// The library speaks of "entry 3: ..." or "entry ID ..."; whoever looks into the
-// input wants the line.
-Error in_terms_of_lines(Error error, const std::string& place, const PendingBatch& batch) {
-  constexpr std::string_view kEntry = "entry ";
-  std::string_view rest = error.message();
-  std::optional<std::size_t> position;
-  if (rest.starts_with(kEntry)) {
-    rest.remove_prefix(kEntry.size());
-    const std::string_view word = rest.substr(0, rest.find_first_of(" :"));
-    std::size_t number = 0;
-    const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
-    const bool is_position =
-        read.ptr == word.data() + word.size() && rest.starts_with(fmt::format("{}:", word));
-    if (is_position && number >= 1 && number <= batch.line_numbers.size()) position = number - 1;
-    const auto& ids = error.entry_ids();
-    const auto id = std::find(ids.begin(), ids.end(), word);
-    if (!position && id != ids.end()) position = static_cast<std::size_t>(id - ids.begin());
-  }
-  const auto& numbers = batch.line_numbers;
-  if (numbers.size() == 1) position = 0;
-  if (position && *position < numbers.size()) {
-    return std::move(error).in(fmt::format("{}: line {}", place, numbers[*position]));
-  }
-  return std::move(error).in(
-      fmt::format("{}: lines {} to {}", place, numbers.front(), numbers.back()));
-}
 
 class Appender {
  public:
@@ -140,28 +57,6 @@ class Appender {
   AppendOptions options_;
 };
 
-// Reads one batch; empty at the end of the input.
-Result<PendingBatch> read_batch(LineReader& reader, std::size_t lines_max) {
-  PendingBatch batch;
-  while (lines_max == 0 || batch.lines.size() < lines_max) {
-    auto line = reader.next();
-    if (!line) return std::move(line).error();
-    if (!line->has_value()) break;
-    const std::string_view text = **line;
-    if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    // No more of it is read than what the library could take.
-    if (batch.lines.size() == kBatchEntriesMax || batch.bytes + text.size() > kBatchBytesMax) {
-      return Error(Code::kTooLarge,
-                   fmt::format("{}: line {}: a batch may have at most {} entries and {} bytes",
-                               reader.place(), reader.line_number(), kBatchEntriesMax,
-                               kBatchBytesMax))
-          .with_hint("`--batch N` stores N lines at a time.");
-    }
-    batch.add(text, reader.line_number());
-  }
-  return batch;
-}
-
 Result<int> run_append(Context& context, const AppendArguments& arguments) {
   auto store = context.open_store();
   if (!store) return std::move(store).error();
@@ -172,7 +67,7 @@ Result<int> run_append(Context& context, const AppendArguments& arguments) {
   if (isatty(input->fd()) == 1)
     context.note("Reading entries from the terminal; Ctrl-D ends them.");
 
-  const std::string place = arguments.file == "-" ? "standard input" : arguments.file;
+  const std::string& place = input->place();
   LineReader reader(input->fd(), place, kLineBytesMax);
   Appender appender(context, store->sessions(), *session_id, arguments);
   Progress progress(input->size() > 0 && !context.json && !context.out.terminal().is_terminal,

@@ -13,14 +13,11 @@ struct ForkArguments {
   ForkOptions options;
 };
 
-Result<std::string> fork_point(const SessionTree& tree, const ForkArguments& arguments,
+Result<std::string> fork_point(const SessionBranch& branch, const ForkArguments& arguments,
                                const std::string& session_id) {
-  if (!arguments.at.empty()) {
-    auto entry = resolve_node(tree, arguments.at);
-    if (!entry) return std::move(entry).error();
-    return tree.id(*entry);
-  }
-  if (const auto head = tree.head()) return tree.id(*head);
+  if (!arguments.at.empty()) return resolve_place(branch, arguments.at);
+  auto head = branch.head();
+  if (!head || !head->empty()) return head;
   return Error(Code::kInvalidArgument,
                fmt::format("session {} has no messages yet: there is nothing to fork", session_id))
       .with_hint("`quipu new` makes a session that begins from nothing.");
@@ -31,9 +28,9 @@ Result<int> run_fork(Context& context, const ForkArguments& arguments) {
   if (!store) return std::move(store).error();
   auto id = resolve_session(store->sessions(), arguments.session);
   if (!id) return std::move(id).error();
-  auto tree = store->sessions().session_tree(*id);
-  if (!tree) return std::move(tree).error();
-  auto point = fork_point(*tree, arguments, *id);
+  auto branch = SessionBranch::open(*store, *id);
+  if (!branch) return std::move(branch).error();
+  auto point = fork_point(*branch, arguments, *id);
   if (!point) return std::move(point).error();
   auto made = store->sessions().branch_from_entry(*id, *point, arguments.options);
   if (!made) return std::move(made).error();
@@ -50,7 +47,7 @@ void add_fork(CommandLine& line) {
       "fork", "make a session that goes on from an entry, print its id",
       [](Declare& declare, ForkArguments& arguments) {
         declare.session(arguments.session)
-            .option("--at", "ENTRY", arguments.at, "the entry (else the head)")
+            .option("--at", "ENTRY|LABEL", arguments.at, "where (else at the head)")
             .option("--id", "NEW", arguments.options.new_id, "the new id (else a UUIDv7)")
             .flag("--detach", arguments.options.detach,
                   "copy the path: the new session stands alone");

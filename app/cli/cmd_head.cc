@@ -1,5 +1,3 @@
-#include <array>
-
 #include <fmt/format.h>
 
 #include "cli/commands.h"
@@ -14,24 +12,10 @@ struct HeadArguments {
   std::string entry;
 };
 
-Result<std::string> current_head(const SessionTree& tree) {
-  const auto head = tree.head();
-  if (!head) return std::string();
-  return tree.id(*head);
-}
-
-Result<std::string> set_head(SessionStore& sessions, const SessionTree& tree,
-                             const std::string& session_id, const std::string& name) {
-  auto entry = resolve_node(tree, name);
-  if (!entry) return std::move(entry).error();
-  auto entry_id = tree.id(*entry);
-  if (!entry_id) return entry_id;
-  NewEntry fact;
-  fact.type = "head";
-  fact.payload = JsonWriter().begin_object().member("entryId", *entry_id).end_object().text();
-  auto stored = sessions.append_session_entries(session_id, std::array{fact});
-  if (!stored) return std::move(stored).error();
-  return entry_id;
+Result<std::string> set_head(SessionBranch& branch, const std::string& name) {
+  auto entry = resolve_place(branch, name);
+  if (!entry) return entry;
+  return branch.switch_to(*entry);
 }
 
 Result<int> run_head(Context& context, const HeadArguments& arguments) {
@@ -39,10 +23,9 @@ Result<int> run_head(Context& context, const HeadArguments& arguments) {
   if (!store) return std::move(store).error();
   auto id = resolve_session(store->sessions(), arguments.session);
   if (!id) return std::move(id).error();
-  auto tree = store->sessions().session_tree(*id);
-  if (!tree) return std::move(tree).error();
-  auto head = arguments.entry.empty() ? current_head(*tree)
-                                      : set_head(store->sessions(), *tree, *id, arguments.entry);
+  auto branch = SessionBranch::open(*store, *id);
+  if (!branch) return std::move(branch).error();
+  auto head = arguments.entry.empty() ? branch->head() : set_head(*branch, arguments.entry);
   if (!head) return std::move(head).error();
 
   if (context.json) {
@@ -65,7 +48,7 @@ void add_head(CommandLine& line) {
       "head", "print the entry that the session goes on from, or set it",
       [](Declare& declare, HeadArguments& arguments) {
         declare.session(arguments.session)
-            .optional_positional("ENTRY", arguments.entry, "the new head");
+            .optional_positional("ENTRY", arguments.entry, "the new head: an entry or label");
       },
       run_head);
 }

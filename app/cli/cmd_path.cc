@@ -15,21 +15,16 @@ Result<int> run_path(Context& context, const PathArguments& arguments) {
   if (!store) return std::move(store).error();
   auto id = resolve_session(store->sessions(), arguments.session);
   if (!id) return std::move(id).error();
-  auto tree = store->sessions().session_tree(*id);
-  if (!tree) return std::move(tree).error();
-  auto entry = resolve_node(*tree, arguments.entry);
+  auto branch = SessionBranch::open(*store, *id);
+  if (!branch) return std::move(branch).error();
+  auto entry = resolve_place(*branch, arguments.entry);
   if (!entry) return std::move(entry).error();
-
-  std::vector<std::string> ids;
-  for (const SessionTree::Ordinal step : tree->path(*entry)) {
-    auto step_id = tree->id(step);
-    if (!step_id) return std::move(step_id).error();
-    ids.push_back(std::move(step_id).value());
-  }
+  auto ids = branch->get_path(*entry);
+  if (!ids) return std::move(ids).error();
   if (context.json) {
-    context.out.data_line(JsonWriter().value(ids).text());
+    context.out.data_line(JsonWriter().value(*ids).text());
   } else {
-    for (const std::string& step : ids) context.out.data_line(step);
+    for (const std::string& step : *ids) context.out.data_line(step);
   }
   return kExitOk;
 }
@@ -41,7 +36,8 @@ void add_path(CommandLine& line) {
       "path", "print the ids from the root to an entry, one a line",
       [](Declare& declare, PathArguments& arguments) {
         declare.session(arguments.session)
-            .positional("ENTRY", arguments.entry, "an entry's id, or any unique prefix of it");
+            .positional("ENTRY", arguments.entry,
+                        "an entry's id, any unique prefix of it, or a label");
       },
       run_path);
 }

@@ -20,7 +20,10 @@ constexpr const char* kShortHelp = R"(quipu: an append-only session store for AI
 
   init new                 make a store, a session
   append head fork         write
+  branch diff label        branches of a session
   list show tree path cat  read
+  state queue recover      what an agent was doing
+  attach redact            large parts, secrets
   verify repair migrate    look after the files
   dump version
 
@@ -145,6 +148,22 @@ Declare& Declare::choice(const char* name, std::string& value,
   command_.add_option(name, value, help)
       ->check(CLI::IsMember(allowed).description(""))
       ->type_name(type);
+  return *this;
+}
+
+Declare& Declare::required_option(const char* name, const char* type, std::string& value,
+                                  const char* help) {
+  command_.add_option(name, value, help)->required()->type_name(type);
+  return *this;
+}
+
+Declare& Declare::action(std::string& value, std::initializer_list<const char*> values,
+                         const char* help) {
+  const std::vector<std::string> allowed(values.begin(), values.end());
+  command_.add_option("ACTION", value, help)
+      ->required()
+      ->check(CLI::IsMember(allowed).description(""))
+      ->type_name("");
   return *this;
 }
 

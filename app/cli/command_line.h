@@ -30,12 +30,16 @@ class Declare {
   Declare& positional(const char* name, std::string& value, const char* help);
   Declare& optional_positional(const char* name, std::string& value, const char* help);
   Declare& option(const char* name, const char* type, std::string& value, const char* help);
+  Declare& required_option(const char* name, const char* type, std::string& value,
+                           const char* help);
   Declare& option(const char* name, const char* type, std::optional<std::string>& value,
                   const char* help);
   Declare& number(const char* name, std::size_t& value, std::size_t least, std::size_t most,
                   const char* help);
   Declare& choice(const char* name, std::string& value, std::initializer_list<const char*> values,
                   const char* help);
+  /// A required word, one of these: what a command with several faces is to do.
+  Declare& action(std::string& value, std::initializer_list<const char*> values, const char* help);
   Declare& flag(const char* name, bool& value, const char* help);
   Declare& alias(const char* name);
   /// Printed at the end of the command's help.

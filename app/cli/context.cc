@@ -91,8 +91,10 @@ void Context::report(const Error& error) const {
   std::string text = fmt::format("{} {}\n", paint(err, Style::kRed, "quipu:"),
                                  safe_text(error.message(), err.charset()));
   if (!error.actual().empty()) {
-    text += fmt::format("  {} is {}\n", error.code() == Code::kTailMoved ? "the tail" : "the head",
-                        safe_line(error.actual(), err.charset()));
+    const char* what = error.code() == Code::kTailMoved ? "the tail"
+                       : error.code() == Code::kFenced  ? "the newest run"
+                                                        : "the head";
+    text += fmt::format("  {} is {}\n", what, safe_line(error.actual(), err.charset()));
   }
   text += fmt::format("  {}\n", paint(err, Style::kDim, safe_text(error.hint(), err.charset())));
   print_error(text);

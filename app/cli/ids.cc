@@ -101,6 +101,14 @@ Result<SessionTree::Ordinal> resolve_node(const SessionTree& tree, std::string_v
   return entry;
 }
 
+Result<std::string> resolve_place(const SessionBranch& branch, std::string_view name) {
+  auto exact = branch.resolve(name);
+  if (exact || exact.error().code() != Code::kNotFound) return exact;
+  auto node = resolve_node(branch.tree(), name);
+  if (!node) return std::move(node).error();
+  return branch.tree().id(*node);
+}
+
 ShortIds::ShortIds(std::vector<std::string> ids) : ids_(std::move(ids)) {
   std::sort(ids_.begin(), ids_.end());
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "quipu/branch.h"
 #include "quipu/result.h"
 #include "quipu/store.h"
 #include "quipu/tree.h"
@@ -32,6 +33,10 @@ Result<SessionTree::Ordinal> resolve_entry(const SessionTree& tree, std::string_
 
 /// The same, and it is a node.
 Result<SessionTree::Ordinal> resolve_node(const SessionTree& tree, std::string_view name);
+
+/// The id of the node that `name` stands for: an id, a label, or any unique prefix
+/// of an id, in this order.
+Result<std::string> resolve_place(const SessionBranch& branch, std::string_view name);
 
 /// Ids of all entries of a tree, by ordinal.
 Result<std::vector<std::string>> entry_ids(const SessionTree& tree);

@@ -84,6 +84,9 @@ struct Context {
   /// tokenizer: anchored on usage that the provider reported, else estimated.
   std::uint64_t tokens = 0;
   std::uint32_t messages = 0;
+  /// The user or a tool spoke last: it is the model's turn. (What is added to make the
+  /// user speak last does not count.)
+  bool awaits_answer = false;
   /// The compaction in force, and how many nodes before it are not looked at.
   std::string compaction_entry_id;
   std::uint64_t covered_entries = 0;

@@ -111,4 +111,7 @@ Result<Message> lift_message(std::string_view type, std::string_view payload);
 /// further members is written as a string.
 std::string encode_message(const Message& message);
 
+/// Parts as a JSON array: what a `message_delta_batch` carries.
+std::string encode_parts(const std::vector<Part>& parts);
+
 }  // namespace quipu

@@ -208,6 +208,10 @@ class SessionStore {
 
   Result<SessionTree> session_tree(std::string_view session_id);
   Result<SessionSummary> describe_session(std::string_view session_id);
+  /// For the library: `invalid_argument` once the store is closed.
+  Result<void> check_open() const;
+  /// For the library: the session at one moment, across its logs.
+  Result<std::shared_ptr<const Lineage>> lineage(std::string_view session_id);
 
   /// Ids of all sessions, sorted. The storage itself is asked, so nothing that
   /// exists is missing.

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/attachment.h"
 #include "backend/lineage.h"
 #include "base/clock.h"
 #include "model/door.h"
@@ -59,6 +60,9 @@ class Backend {
   /// Makes durable whatever of the session can be read: before something durable
   /// refers to it.
   virtual Result<void> settle(const std::string& session_id) = 0;
+
+  /// Shared by all sessions. Lives as long as the backend.
+  virtual AttachmentStore& attachments() = 0;
 
   virtual Result<MigrationResult> migrate(const std::string& session_id) = 0;
   virtual Result<VerifyReport> verify(const std::string& session_id) = 0;

@@ -459,6 +459,7 @@ class Composer {
                                             blocks.front().pieces.front().note));
     }
     const Block& last = blocks.back();
+    result_.assistant_last = last.is_assistant && !last.has_calls();
     if (rules_.user_last && !options_.open_ended && last.is_assistant && !last.has_calls()) {
       Block go_on;
       go_on.pieces.push_back(

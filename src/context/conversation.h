@@ -56,6 +56,8 @@ struct Conversation {
   std::vector<Note> notes;
   std::string model;
   std::string thinking_level;
+  /// Nobody but us spoke last.
+  bool assistant_last = false;
   /// The newest usage that a provider reported for this very conversation:
   /// tokens up to and including block `anchor_block`.
   std::uint64_t anchor_tokens = 0;

@@ -160,6 +160,13 @@ Message Message::assistant(std::string text) {
   return {.role = Role::kAssistant, .parts = {Part::of_text(std::move(text))}};
 }
 
+std::string encode_parts(const std::vector<Part>& parts) {
+  std::string array;
+  json::Writer out(array);
+  write_parts(out, parts);
+  return array;
+}
+
 std::string encode_message(const Message& message) {
   std::string payload;
   json::Writer out(payload);

@@ -1,10 +1,12 @@
 #include "backend/backend.h"
+#include "base/base64.h"
 #include "base/try.h"
 #include "context/budget.h"
 #include "context/conversation.h"
 #include "context/request.h"
 #include "context/rules.h"
 #include "context/selection.h"
+#include "quipu/attachments.h"
 #include "quipu/context.h"
 #include "quipu/store.h"
 #include "store/guarded.h"
@@ -53,9 +55,8 @@ std::uint64_t add_up(context::Conversation& conversation) {
   return total;
 }
 
-Result<Context> build(Backend& backend, const std::string& session_id,
-                      const ContextOptions& options) {
-  TRY_ASSIGN(const auto lineage, backend.lineage(session_id));
+Result<Context> build(Store& store, std::string_view session_id, const ContextOptions& options) {
+  TRY_ASSIGN(const auto lineage, store.sessions().lineage(session_id));
   TRY_ASSIGN(const Ordinal head, head_of(*lineage, options.head));
   Context context;
   context.session_id = session_id;
@@ -68,7 +69,12 @@ Result<Context> build(Backend& backend, const std::string& session_id,
   context::Conversation conversation = context::converse(selection, *lineage, rules, options);
   context::count_tokens(conversation);
   if (options.budget_tokens) TRY(context::fit(conversation, *options.budget_tokens));
-  context::Request request = context::write_request(conversation, options.provider, nullptr);
+  context.awaits_answer = !conversation.blocks.empty() && !conversation.assistant_last;
+  context::Request request =
+      context::write_request(conversation, options.provider, [&](const std::string& sha256) {
+        auto bytes = Attachments(store).get(sha256);
+        return bytes.ok() ? std::optional(base64_encode(*bytes)) : std::nullopt;
+      });
   context.request = std::move(request.json);
   context.messages = request.messages;
   context.tokens = add_up(conversation);
@@ -86,10 +92,7 @@ Result<Context> build(Backend& backend, const std::string& session_id,
 
 Result<Context> build_context(Store& store, std::string_view session_id,
                               const ContextOptions& options) {
-  return guarded([&]() -> Result<Context> {
-    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
-    return build(*store.backend(), id, options);
-  });
+  return guarded([&]() -> Result<Context> { return build(store, session_id, options); });
 }
 
 }  // namespace quipu

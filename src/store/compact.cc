@@ -39,7 +39,7 @@ class Compaction {
       : store_(store), session_id_(std::move(session_id)), options_(options) {}
 
   Result<CompactResult> run() {
-    TRY_ASSIGN(lineage_, store_.backend()->lineage(session_id_));
+    TRY_ASSIGN(lineage_, store_.sessions().lineage(session_id_));
     if (lineage_->head() == kNone) return CompactResult{};
     TRY_ASSIGN(head_, lineage_->id(lineage_->head()));
     TRY_ASSIGN(selection_, context::select(*lineage_, lineage_->head(), false));
@@ -147,7 +147,7 @@ class Compaction {
     TRY_ASSIGN(const auto appended, store_.sessions().append_session_entries(
                                         session_id_, edits, {.expected_head = head_}));
     result_.pruned_outputs = appended.appended_count;
-    TRY_ASSIGN(const auto lineage, store_.backend()->lineage(session_id_));
+    TRY_ASSIGN(const auto lineage, store_.sessions().lineage(session_id_));
     TRY_ASSIGN(const auto after, context::select(*lineage, lineage->head(), false));
     Conversation shorter = context::converse(after, *lineage, context::rules_of(Provider::kQuipu),
                                              {.open_ended = true});
@@ -211,7 +211,7 @@ Result<std::string> lift_compaction(Store& store, std::string_view session_id,
                                     std::string_view entry_id) {
   return guarded([&]() -> Result<std::string> {
     TRY_ASSIGN(const std::string id, checked_session_id(session_id));
-    TRY_ASSIGN(const auto lineage, store.backend()->lineage(id));
+    TRY_ASSIGN(const auto lineage, store.sessions().lineage(id));
     std::string target(entry_id);
     if (target.empty() && lineage->head() != kNone) {
       TRY_ASSIGN(const auto selection, context::select(*lineage, lineage->head(), false));
@@ -241,7 +241,7 @@ Result<std::string> edit_context(Store& store, std::string_view session_id,
       return Error(Code::kInvalidArgument,
                    "a replacement is a JSON string, an array of parts, or null");
     }
-    TRY_ASSIGN(const auto lineage, store.backend()->lineage(id));
+    TRY_ASSIGN(const auto lineage, store.sessions().lineage(id));
     TRY(check_node(*lineage, entry_id));
     return append_edit(store, id, entry_id, replacement);
   });

@@ -9,10 +9,12 @@
 namespace quipu {
 namespace {
 
+Error store_is_closed() { return {Code::kInvalidArgument, "the store is closed"}; }
+
 template <class Work>
 auto guarded(const std::atomic<bool>& closed, Work&& work) -> decltype(work()) {
-  if (closed) return Error(Code::kInvalidArgument, "the store is closed");
-  return quipu::guarded(work);
+  if (closed) return store_is_closed();
+  return quipu::guarded(std::forward<Work>(work));
 }
 
 std::string header_entry(const SessionHeader& header, Filler filler) {
@@ -217,6 +219,17 @@ Result<SessionTree> SessionStore::session_tree(std::string_view session_id) {
     TRY_ASSIGN(const std::string id, checked_session_id(session_id));
     TRY_ASSIGN(auto lineage, backend_->lineage(id));
     return SessionTree::of(std::move(lineage));
+  });
+}
+
+Result<void> SessionStore::check_open() const {
+  return closed_ ? Result<void>(store_is_closed()) : Result<void>();
+}
+
+Result<std::shared_ptr<const Lineage>> SessionStore::lineage(std::string_view session_id) {
+  return guarded(closed_, [&]() -> Result<std::shared_ptr<const Lineage>> {
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
+    return backend_->lineage(id);
   });
 }
 

@@ -4,6 +4,7 @@
 //   store.lck                lock bytes; never deleted
 //   sessions/<id>.jsonl      the log: the truth
 //   sessions/<id>.idx        its offset index: disposable
+//   attachments/<sha256>     large parts of payloads, shared by all sessions
 //   quarantine/ trash/       nothing vanishes
 //
 // The directory is the authority on what exists. Readers never write.
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/file/file_attachments.h"
 #include "backend/file/file_session.h"
 #include "base/mutex.h"
 #include "fs/fs.h"
@@ -52,6 +54,7 @@ class FileBackend : public Backend {
   Result<AppendResult> append(const std::string& session_id, const Batch& batch,
                               const AppendOptions& options) override;
   Result<void> settle(const std::string& session_id) override;
+  AttachmentStore& attachments() override { return attachments_; }
   Result<MigrationResult> migrate(const std::string& session_id) override;
   Result<VerifyReport> verify(const std::string& session_id) override;
   Result<RepairReport> repair(const std::string& session_id) override;
@@ -60,7 +63,7 @@ class FileBackend : public Backend {
 
  private:
   FileBackend(std::unique_ptr<fs::Fs> fs, Clock& clock, Random& random)
-      : fs_(std::move(fs)), clock_(clock), random_(random) {}
+      : fs_(std::move(fs)), clock_(clock), random_(random), attachments_(*fs_) {}
 
   Result<void> load(const FileBackendOptions& options);
   /// Before the first write: nothing that is acknowledged may stand in a directory
@@ -75,6 +78,7 @@ class FileBackend : public Backend {
   std::unique_ptr<fs::Fs> fs_;
   Clock& clock_;
   Random& random_;
+  FileAttachments attachments_;
   std::string store_id_;
   SipKey key_;
   std::unique_ptr<log::LockFile> locks_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "backend/memory/memory_attachments.h"
 #include "backend/plan.h"
 #include "base/mutex.h"
 #include "base/try.h"
@@ -132,7 +133,10 @@ class MemoryTarget : public AppendTarget {
 class MemoryBackend : public Backend {
  public:
   MemoryBackend(Clock& clock, Random& random)
-      : clock_(clock), random_(random), store_id_(uuid_v7(clock.unix_ms(), random)) {}
+      : clock_(clock),
+        random_(random),
+        store_id_(uuid_v7(clock.unix_ms(), random)),
+        attachments_(clock) {}
 
   const std::string& store_id() const override { return store_id_; }
   Filler filler() override { return {.clock = clock_, .random = random_}; }
@@ -212,6 +216,8 @@ class MemoryBackend : public Backend {
 
   Result<void> settle(const std::string&) override { return {}; }
 
+  AttachmentStore& attachments() override { return attachments_; }
+
   Result<MigrationResult> migrate(const std::string& session_id) override {
     TRY_ASSIGN(const auto log, find(session_id));
     MutexLock lock(log->mutex);
@@ -268,6 +274,7 @@ class MemoryBackend : public Backend {
   Clock& clock_;
   Random& random_;
   std::string store_id_;
+  MemoryAttachments attachments_;
   Mutex mutex_;
   std::map<std::string, std::shared_ptr<MemoryLog>> logs_ GUARDED_BY(mutex_);
 };

@@ -1,0 +1,72 @@
+#include <array>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/ids.h"
+#include "cli/json_out.h"
+
+namespace quipu::cli {
+namespace {
+
+struct RedactArguments {
+  std::string session;
+  std::string entry;
+  std::string reason;
+};
+
+Result<int> run_redact(Context& context, const RedactArguments& arguments) {
+  auto store = context.open_store();
+  if (!store) return std::move(store).error();
+  auto id = resolve_session(store->sessions(), arguments.session);
+  if (!id) return std::move(id).error();
+  auto tree = store->sessions().session_tree(*id);
+  if (!tree) return std::move(tree).error();
+  auto entry = resolve_entry(*tree, arguments.entry);
+  if (!entry) return std::move(entry).error();
+  auto entry_id = tree->id(*entry);
+  if (!entry_id) return std::move(entry_id).error();
+
+  NewEntry fact;
+  fact.type = "redaction";
+  fact.payload = JsonWriter()
+                     .begin_object()
+                     .member("targetEntryId", *entry_id)
+                     .member("reason", arguments.reason)
+                     .end_object()
+                     .text();
+  auto stored = store->sessions().append_session_entries(*id, std::array{fact});
+  if (!stored) return std::move(stored).error();
+
+  if (context.json) {
+    JsonWriter json;
+    json.begin_object()
+        .member("sessionId", stored->session_id)
+        .member("redacted", *entry_id)
+        .member("redactionId", stored->last_appended_entry_id)
+        .end_object();
+    context.out.data_line(json.text());
+  } else {
+    context.note(
+        fmt::format("the content of {} is hidden from now on; its bytes are still in the log",
+                    context.shown(*entry_id)));
+  }
+  if (auto closed = store->close(); !closed) return std::move(closed).error();
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_redact(CommandLine& line) {
+  line.add<RedactArguments>(
+      "redact", "hide the content of an entry, in all forks",
+      [](Declare& declare, RedactArguments& arguments) {
+        declare.session(arguments.session)
+            .positional("ENTRY", arguments.entry, "an entry's id, or any unique prefix of it")
+            .option("--reason", "TEXT", arguments.reason, "why")
+            .footer("Every reader hides it at once. The bytes stay in the log.");
+      },
+      run_redact);
+}
+
+}  // namespace quipu::cli
