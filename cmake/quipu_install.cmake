@@ -22,6 +22,12 @@ install(FILES "${PROJECT_BINARY_DIR}/package/quipuConfig.cmake"
 # The prefix of `cmake --install --prefix` is not known here: the file finds it from its own place.
 file(RELATIVE_PATH QUIPU_PC_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 string(REGEX REPLACE "/$" "" QUIPU_PC_PREFIX "${QUIPU_PC_PREFIX}")
+# Users of a static library link what it needs; a shared one has it linked already.
+if(BUILD_SHARED_LIBS)
+  set(QUIPU_PC_REQUIRES "Requires.private")
+else()
+  set(QUIPU_PC_REQUIRES "Requires")
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/quipu.pc.in" "${PROJECT_BINARY_DIR}/package/quipu.pc"
   @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/quipu.pc"

@@ -27,8 +27,9 @@ int run(int argc, char** argv) {
   CommandLine line(context);
   // In the order of the help.
   for (const auto add :
-       {add_init, add_new, add_append, add_head, add_fork, add_list, add_show, add_tree, add_path,
-        add_cat, add_verify, add_repair, add_migrate, add_dump, add_version}) {
+       {add_init,    add_new,    add_append, add_head,    add_fork,   add_list,   add_show,
+        add_tree,    add_path,   add_cat,    add_stats,   add_rename, add_tag,    add_archive,
+        add_project, add_verify, add_repair, add_migrate, add_dump,   add_version}) {
     add(line);
   }
   if (const auto said = line.parse(argc, argv)) return *said;

@@ -4,7 +4,9 @@
 //   store.lck                lock bytes; never deleted
 //   sessions/<id>.jsonl      the log: the truth
 //   sessions/<id>.idx        its offset index: disposable
+//   system/<name>.jsonl      logs of the store's own; the same files otherwise
 //   quarantine/ trash/       nothing vanishes
+//   views.db                 computed from the logs: see src/view
 //
 // The directory is the authority on what exists. Readers never write.
 #pragma once
@@ -43,6 +45,7 @@ class FileBackend : public Backend {
   Filler filler() override { return {.clock = clock_, .random = random_}; }
 
   Result<std::vector<std::string>> list() override;
+  Result<std::vector<SurveyedLog>> survey() override;
   Result<void> create(const std::string& session_id, std::span<const std::string> entries) override;
   Result<SessionHeader> header(const std::string& session_id) override;
   Result<LogFacts> facts(const std::string& session_id) override;
