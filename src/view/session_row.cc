@@ -92,7 +92,7 @@ void read_member(const Member& member, SessionRow& row) {
     }
     return;
   }
-  if (member.key == "newestMs") read_number(member, row.newest_ms);
+  if (member.key == "newestMs") read_number(member, row.newest_ms.emplace());
   if (member.key == "logBytes") read_number(member, summary.log_bytes);
   if (member.key == "schemaVersion") read_number(member, summary.schema_version);
   if (member.key == "damaged") read_number(member, summary.damaged);
@@ -120,7 +120,7 @@ void SessionRow::finish() {
   summary.tags = info.tags.value_or(std::vector<std::string>());
   summary.entries = cursor.entries;
   summary.modified_ms = cursor.modified_ms;
-  summary.last_active_ms = newest_ms != 0 ? newest_ms : cursor.modified_ms;
+  summary.last_active_ms = newest_ms.value_or(cursor.modified_ms);
 }
 
 std::string encode_row(const SessionRow& row) {
@@ -130,8 +130,8 @@ std::string encode_row(const SessionRow& row) {
   out.begin_object();
   for (const TextField& text : kTexts) out.text_member(text.key, summary.*text.field);
   for (const RowTextField& text : kRowTexts) out.text_member(text.key, row.*text.field);
-  out.member("newestMs", row.newest_ms)
-      .member("logBytes", summary.log_bytes)
+  if (row.newest_ms) out.member("newestMs", *row.newest_ms);
+  out.member("logBytes", summary.log_bytes)
       .member("schemaVersion", summary.schema_version)
       .member("damaged", summary.damaged)
       .raw_member("info", session_info_payload(row.info));

@@ -49,8 +49,8 @@ struct SessionRow {
   SessionSummary summary{};
   std::string header_title{};
   std::string header_project{};
-  /// Timestamp of the newest entry that has one; 0: none has.
-  std::int64_t newest_ms = 0;
+  /// Timestamp of the newest entry that has one.
+  std::optional<std::int64_t> newest_ms{};
   /// First line of the first user message.
   std::string first_words{};
   SessionInfo info{};
