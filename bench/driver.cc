@@ -23,7 +23,7 @@ struct Group {
   std::vector<Row> (*run)(Fixture&);
 };
 
-constexpr std::array<Group, 10> kGroups{{{"durable", durable_rows},
+constexpr std::array<Group, 12> kGroups{{{"durable", durable_rows},
                                          {"batch", batch_rows},
                                          {"relaxed", relaxed_rows},
                                          {"growth", growth_rows},
@@ -32,7 +32,9 @@ constexpr std::array<Group, 10> kGroups{{{"durable", durable_rows},
                                          {"rebuild", rebuild_rows},
                                          {"foreign", foreign_rows},
                                          {"tree", tree_rows},
-                                         {"memory", memory_rows}}};
+                                         {"memory", memory_rows},
+                                         {"catalogue", catalogue_rows},
+                                         {"listed", listed_append_rows}}};
 
 struct Options {
   bool smoke = false;

@@ -20,6 +20,8 @@ std::vector<Row> rebuild_rows(Fixture& fixture);
 std::vector<Row> foreign_rows(Fixture& fixture);
 std::vector<Row> tree_rows(Fixture& fixture);
 std::vector<Row> memory_rows(Fixture& fixture);
+std::vector<Row> catalogue_rows(Fixture& fixture);
+std::vector<Row> listed_append_rows(Fixture& fixture);
 
 /// The other side of memory_rows, in a process of its own: does one thing with a
 /// session and prints the most anonymous memory that it saw, in bytes.

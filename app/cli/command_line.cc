@@ -170,7 +170,7 @@ Declare& Declare::hyphen_words(const char* name, const char* type, std::vector<s
                                const char* help) {
   command_.add_option(name, values, help)
       ->type_name(type)
-      ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   hyphen_option_ = name;
   return *this;

@@ -228,7 +228,8 @@ std::string Projects::fingerprint_of(const std::string& root) {
       directory = (std::filesystem::path(directory) / where).lexically_normal().string();
     }
   }
-  const auto config = files_.read(directory + "/config", kGitFileBytesMax);
+  const std::string file = (std::filesystem::path(directory) / "config").string();
+  const auto config = files_.read(file, kGitFileBytesMax);
   return config.ok() ? origin_url(*config) : std::string();
 }
 

@@ -68,8 +68,10 @@ Result<std::vector<SurveyedLog>> FileBackend::survey() {
   TRY_ASSIGN(std::vector<std::string> ids, list());
   std::vector<SurveyedLog> logs;
   logs.reserve(ids.size());
+  std::string path;
   for (std::string& id : ids) {
-    auto stat = fs_->stat(paths_of(id).log);
+    path.assign("sessions/").append(id).append(kLogSuffix);
+    auto stat = fs_->stat(path);
     if (!stat.ok() && stat.error().code() == Code::kNotFound) continue;  // removed meanwhile
     if (!stat.ok()) return std::move(stat).error();
     logs.push_back({.session_id = std::move(id),
