@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -59,6 +60,7 @@ Result<SessionFilter> filter_of(const ListArguments& arguments) {
 }
 
 struct Listing {
+  SessionFilter filter;
   Page<SessionSummary> page;
   std::vector<Project> projects;
   std::optional<Project> project;
@@ -88,22 +90,27 @@ Result<Listing> load(Store& store, const ListArguments& arguments, SessionFilter
   auto page = sessions.list_sessions(filter, {.after = arguments.after, .limit = arguments.limit});
   if (!page) return std::move(page).error();
   listing.page = std::move(page).value();
+  listing.filter = std::move(filter);
+  return listing;
+}
 
+// What people should know of: sessions that are there and not shown.
+void count_hidden(SessionStore& sessions, const ListArguments& arguments, Listing& listing) {
   const auto count = [&](const SessionFilter& other) {
     const auto found = sessions.list_sessions(other, {.after = {}, .limit = 0});
     return found ? found->total : 0;
   };
   if (listing.project && arguments.project.empty()) {
-    SessionFilter everywhere = filter;
+    SessionFilter everywhere = listing.filter;
     everywhere.project.reset();
-    listing.elsewhere = count(everywhere) - listing.page.total;
+    const std::size_t all = count(everywhere);
+    listing.elsewhere = all - std::min(all, listing.page.total);  // others may write meanwhile
   }
-  if (filter.archived == false) {
-    SessionFilter hidden = filter;
+  if (listing.filter.archived == false) {
+    SessionFilter hidden = listing.filter;
     hidden.archived = true;
     listing.archived = count(hidden);
   }
-  return listing;
 }
 
 void print_table(Context& context, const Listing& listing, bool wide) {
@@ -171,6 +178,8 @@ Result<int> run_list(Context& context, const ListArguments& arguments) {
   if (!store) return std::move(store).error();
   auto listing = load(*store, arguments, *filter);
   if (!listing) return std::move(listing).error();
+
+  if (!context.json && !arguments.ids) count_hidden(store->sessions(), arguments, *listing);
 
   Pager pager;
   const auto& sessions = listing->page.items;
