@@ -17,8 +17,7 @@
 
 namespace quipu::test {
 
-inline constexpr PageRequest kEverything{.after = {},
-                                         .limit = std::numeric_limits<std::size_t>::max()};
+inline const PageRequest kEverything{.after = {}, .limit = std::numeric_limits<std::size_t>::max()};
 
 inline Store open_store(const std::string& url, Clock* clock = nullptr) {
   StoreOptions options;
