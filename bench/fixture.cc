@@ -61,7 +61,9 @@ Sizes Sizes::smoke() {
           .process_rounds = 1,
           .process_appends = 3,
           .rebuild_rounds = 2,
-          .tree_rounds = 3};
+          .tree_rounds = 3,
+          .catalogue_sessions = 20,
+          .catalogue_rounds = 5};
 }
 
 Fixture::Fixture(Sizes sizes) : sizes_(std::move(sizes)) {

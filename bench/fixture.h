@@ -30,6 +30,8 @@ struct Sizes {
   std::size_t process_appends = 40;
   std::size_t rebuild_rounds = 7;
   std::size_t tree_rounds = 40;
+  std::size_t catalogue_sessions = 10'000;
+  std::size_t catalogue_rounds = 40;
 
   /// As small as it can be and still run every line.
   static Sizes smoke();

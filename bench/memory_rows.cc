@@ -58,7 +58,7 @@ class PeakMemory {
 };
 
 std::uint64_t tail_of(Store& store, const std::string& session) {
-  const auto summary = must(store.sessions().describe_session(session), "describe_session");
+  const auto summary = must(store.sessions().session_ends(session), "session_ends");
   const std::uint32_t first = summary.entries - std::min(summary.entries, kTailEntries);
   const auto tail = must(store.sessions().load_session_entries(session, {.first = first}), "load");
   check(tail.size() == std::min(summary.entries, kTailEntries), "a tail of another size");

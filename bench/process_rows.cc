@@ -127,7 +127,7 @@ std::vector<Row> process_rows(Fixture& fixture) {
                                                   }});
   Store store = fixture.open_store();
   for (const Session& session : sessions) {
-    const auto summary = must(store.sessions().describe_session(session.id), "describe_session");
+    const auto summary = must(store.sessions().session_ends(session.id), "session_ends");
     check(summary.entries == session.work.count() + 1, "a process lost entries");
   }
   const double total = static_cast<double>(appends * kProcesses) * 1e9;

@@ -35,7 +35,7 @@ double rebuild_by_read(const Fixture& fixture, const std::string& session_id,
   std::filesystem::remove(fixture.index_path(session_id));
   Store store = fixture.open_store();
   const Stopwatch watch;
-  const auto summary = store.sessions().describe_session(session_id);
+  const auto summary = store.sessions().session_ends(session_id);
   const double cost = watch.nanoseconds();
   check(summary.ok() && summary->entries >= entries_min && summary->damaged == 0,
         "a rebuilt index misses entries");

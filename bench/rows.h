@@ -20,6 +20,8 @@ std::vector<Row> rebuild_rows(Fixture& fixture);
 std::vector<Row> foreign_rows(Fixture& fixture);
 std::vector<Row> tree_rows(Fixture& fixture);
 std::vector<Row> memory_rows(Fixture& fixture);
+std::vector<Row> catalogue_rows(Fixture& fixture);
+std::vector<Row> listed_append_rows(Fixture& fixture);
 
 /// Last of all: adds to the sessions that other rows compare.
 std::vector<Row> context_rows(Fixture& fixture);

@@ -2,7 +2,7 @@
 
 _quipu() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach verify repair migrate dump version"
+  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach stats rename tag archive project verify repair migrate dump version"
   local shared="--store --json --color --no-pager --help"
   local i command= position=0 store=()
   COMPREPLY=()
@@ -10,7 +10,7 @@ _quipu() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --store) store=(--store "${COMP_WORDS[++i]}") ;;
-      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type) ((i++)) ;;
+      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after) ((i++)) ;;
       -*) ;;
       *) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((position++)); fi ;;
     esac
@@ -24,13 +24,15 @@ _quipu() {
       mapfile -t COMPREPLY < <(compgen -W "quipu anthropic openai-chat openai-responses gemini" -- "$current")
       return
       ;;
-    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type) return ;;
+    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --parent | --tag | --since | --until | --limit | --after) return ;;
+    --project) compopt -o dirnames; return ;;
+    --status) mapfile -t COMPREPLY < <(compgen -W "active terminated" -- "$current"); return ;;
   esac
 
   if [[ $current == -* ]]; then
     local own=
     case $command in
-      new) own="--id --cwd --title" ;;
+      new) own="--id --cwd --title --agent --project" ;;
       append) own="--expect-tail --expect-head --batch --durability" ;;
       fork) own="--at --id --detach" ;;
       branch) own="--at --summary" ;;
@@ -43,6 +45,11 @@ _quipu() {
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;
       compact) own="--keep --summarizer --trigger --lift --entry" ;;
+      list) own="--all --project --agent --archived --parent --title --tag --status --since --until --limit --after --ids --wide" ;;
+      stats) own="--project --all" ;;
+      tag) own="--remove" ;;
+      archive) own="--undo" ;;
+      show) own="--entry --full" ;;
       cat) own="--sealed" ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$own $shared" -- "$current")
@@ -55,6 +62,13 @@ _quipu() {
   elif [[ $position -eq 0 && $command != @(init|new|list|version) ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" "${store[@]}" list --ids 2>/dev/null)" -- "$current")
   elif [[ $command == @(append|branch|attach|queue) ]]; then
+  elif [[ $command == project && $position -eq 0 ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "list show rename relocate assign" -- "$current")
+  elif [[ $command == project ]]; then
+    compopt -o dirnames
+  elif [[ $position -eq 0 && $command != @(init|new|list|version) ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" "${store[@]}" list --all --ids 2>/dev/null)" -- "$current")
+  elif [[ $command == append ]]; then
     compopt -o default
   fi
 }

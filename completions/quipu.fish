@@ -1,7 +1,7 @@
 # fish completion for quipu: commands, options, session ids.
 
-set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach verify repair migrate dump version
-set -l with_session append head fork branch diff label redact show tree path cat context compact state queue recover verify repair migrate dump
+set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach stats rename tag archive project verify repair migrate dump version
+set -l with_session append head fork branch diff label redact show tree path cat context compact state queue recover stats rename tag archive verify repair migrate dump
 
 complete -c quipu -f
 complete -c quipu -l store -x -a '(__fish_complete_directories)' -d 'the store'
@@ -31,14 +31,20 @@ complete -c quipu -n "$none" -a state -d 'show what an agent is doing'
 complete -c quipu -n "$none" -a queue -d 'messages that wait for an agent'
 complete -c quipu -n "$none" -a recover -d 'list what was cut off, and what can go on'
 complete -c quipu -n "$none" -a attach -d 'large parts of messages'
+complete -c quipu -n "$none" -a stats -d 'count messages, tokens and cost'
+complete -c quipu -n "$none" -a rename -d 'give a session another title'
+complete -c quipu -n "$none" -a tag -d 'print or change the tags of a session'
+complete -c quipu -n "$none" -a archive -d 'leave a session out of lists'
+complete -c quipu -n "$none" -a project -d 'list, show, rename, relocate, assign'
 complete -c quipu -n "$none" -a verify -d 'check every seal, parent and index'
 complete -c quipu -n "$none" -a repair -d 'mend what can be mended'
 complete -c quipu -n "$none" -a migrate -d 'rewrite sessions of older versions'
 complete -c quipu -n "$none" -a dump -d 'show how the log is stored'
 complete -c quipu -n "$none" -a version -d 'print the version'
 
-complete -c quipu -n "__fish_seen_subcommand_from $with_session" -a '(quipu list --ids 2>/dev/null)' -d session
+complete -c quipu -n "__fish_seen_subcommand_from $with_session" -a '(quipu list --all --ids 2>/dev/null)' -d session"
 complete -c quipu -n '__fish_seen_subcommand_from append branch attach queue' -F
+complete -c quipu -n '__fish_seen_subcommand_from append' -F
 complete -c quipu -n '__fish_seen_subcommand_from new' -l id -x -d 'its id'
 complete -c quipu -n '__fish_seen_subcommand_from new' -l cwd -x -a '(__fish_complete_directories)' -d 'its directory'
 complete -c quipu -n '__fish_seen_subcommand_from new' -l title -x -d 'its title'
@@ -79,3 +85,19 @@ complete -c quipu -n '__fish_seen_subcommand_from queue' -l id -x -d 'its id'
 complete -c quipu -n '__fish_seen_subcommand_from recover' -l apply -d 'end runs that did not end'
 complete -c quipu -n '__fish_seen_subcommand_from attach' -a 'put get list'
 complete -c quipu -n '__fish_seen_subcommand_from attach' -l type -x -d 'media type'
+complete -c quipu -n '__fish_seen_subcommand_from new' -l agent -x -d 'its agent'
+complete -c quipu -n '__fish_seen_subcommand_from new list stats' -l project -x -a '(__fish_complete_directories)' -d 'the project'
+complete -c quipu -n '__fish_seen_subcommand_from list stats' -l all -d 'of all projects'
+complete -c quipu -n '__fish_seen_subcommand_from list' -l agent -x -d 'of this agent'
+complete -c quipu -n '__fish_seen_subcommand_from list' -l archived -d 'only archived ones'
+complete -c quipu -n '__fish_seen_subcommand_from list' -l parent -x -a '(quipu list --all --ids 2>/dev/null)' -d 'forks of'
+complete -c quipu -n '__fish_seen_subcommand_from list' -l title -x -d 'whose title contains'
+complete -c quipu -n '__fish_seen_subcommand_from list' -l tag -x -d 'with this tag'
+complete -c quipu -n '__fish_seen_subcommand_from list' -l status -x -a 'active terminated' -d 'that are'
+complete -c quipu -n '__fish_seen_subcommand_from list' -l since -x -d 'last active at or after'
+complete -c quipu -n '__fish_seen_subcommand_from list' -l until -x -d 'last active before'
+complete -c quipu -n '__fish_seen_subcommand_from list' -l limit -x -d 'at most'
+complete -c quipu -n '__fish_seen_subcommand_from list' -l after -x -d 'go on after'
+complete -c quipu -n '__fish_seen_subcommand_from tag' -l remove -x -d 'a tag to take away'
+complete -c quipu -n '__fish_seen_subcommand_from archive' -l undo -d 'put it into lists again'
+complete -c quipu -n '__fish_seen_subcommand_from project' -a 'list show rename relocate assign'

@@ -22,7 +22,9 @@ ARROWS = {
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Libraries for programs and tests: nothing of the library may need them.
-NOT_IN_LIBRARY = ("gtest/", "gmock/", "rapidcheck", "benchmark/", "fmt/", "CLI/", "sqlite3")
+NOT_IN_LIBRARY = ("gtest/", "gmock/", "rapidcheck", "benchmark/", "fmt/", "CLI/")
+# Libraries that one folder alone may include.
+ONLY_IN = {"sqlite3": "sql"}
 
 
 def reach(folder):
@@ -43,6 +45,9 @@ def complaint(path, target, quoted):
     parts = pathlib.PurePosixPath(target).parts
     if top in ("src", "include") and target.startswith(NOT_IN_LIBRARY):
         return "the library does not use it"
+    for library, folder in ONLY_IN.items():
+        if target.startswith(library) and path.parts[:2] != ("src", folder):
+            return f"only src/{folder} includes it"
     if parts[0] == "quipu":
         return None if (ROOT / "include" / target).is_file() else "no such public header"
     in_src = (ROOT / "src" / target).is_file()

@@ -4,8 +4,8 @@
 #   install_packages.sh build | test | all
 set -eu
 
-build="g++ make cmake ninja-build ccache libcli11-dev libfmt-dev libssl-dev"
-test="$build libgtest-dev librapidcheck-dev libbenchmark-dev libsimdjson-dev libsqlite3-dev python3"
+build="g++ make cmake ninja-build ccache libcli11-dev libfmt-dev libsqlite3-dev libssl-dev"
+test="$build libgtest-dev librapidcheck-dev libbenchmark-dev libsimdjson-dev python3"
 all="$test clang libclang-rt-dev clang-format pkg-config git"
 
 case "${1:-all}" in

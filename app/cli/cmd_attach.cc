@@ -122,7 +122,7 @@ void add_attach(CommandLine& line) {
   line.add<AttachArguments>(
       "attach", "large parts of messages, kept by their SHA-256",
       [](Declare& declare, AttachArguments& arguments) {
-        declare.action(arguments.action, {"put", "get", "list"}, "put, get or list")
+        declare.word_choice("ACTION", arguments.action, {"put", "get", "list"}, "put, get or list")
             .optional_positional("FILE|SHA256", arguments.argument,
                                  "put: a file, - is standard input; get: a hash or any unique "
                                  "prefix of it")

@@ -27,7 +27,7 @@ Result<void> print_entries(Context& context, SessionStore& sessions, const std::
   auto reader = sessions.read_session(id);
   if (!reader) return std::move(reader).error();
   const bool on_screen = context.out.terminal().is_terminal;
-  auto summary = sessions.describe_session(id);
+  auto summary = sessions.session_ends(id);
   Progress progress(!on_screen && !context.json, context.err, "reading",
                     summary ? summary->entries : 0);
   for (std::uint64_t done = 0; !context.out.failed(); ++done) {

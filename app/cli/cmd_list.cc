@@ -1,10 +1,12 @@
 #include <algorithm>
-#include <cstdlib>
+#include <limits>
+
+#include <fmt/format.h>
 
 #include "cli/commands.h"
 #include "cli/ids.h"
 #include "cli/pager.h"
-#include "cli/progress.h"
+#include "cli/project_scope.h"
 #include "cli/summary_json.h"
 #include "cli/table.h"
 #include "cli/times.h"
@@ -12,95 +14,196 @@
 namespace quipu::cli {
 namespace {
 
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+
 struct ListArguments {
   bool ids = false;
   bool wide = false;
+  bool all = false;
+  bool archived = false;
+  std::string project;
+  std::optional<std::string> agent;
+  std::string parent;
+  std::string title;
+  std::optional<std::string> tag;
+  std::string status;
+  std::string since;
+  std::string until;
+  std::size_t limit = kNoLimit;
+  std::string after;
 };
+
+Result<std::optional<std::int64_t>> time_of(const std::string& text, const char* option) {
+  if (text.empty()) return std::optional<std::int64_t>();
+  const auto time = read_time(text, now_ms());
+  if (time) return std::optional(*time);
+  return Error(Code::kInvalidArgument, fmt::format("{} '{}' is no time", option, text))
+      .with_hint(
+          "A date (2026-03-01), a time (2026-03-01T09:30:00Z), or how long ago (30m 12h 7d 2w).");
+}
+
+// What needs no store to be understood.
+Result<SessionFilter> filter_of(const ListArguments& arguments) {
+  SessionFilter filter;
+  filter.agent = arguments.agent;
+  filter.title_contains = arguments.title;
+  filter.tag = arguments.tag;
+  if (!arguments.status.empty()) filter.status = arguments.status;
+  if (arguments.archived || !arguments.all) filter.archived = arguments.archived;
+  auto since = time_of(arguments.since, "--since");
+  if (!since) return std::move(since).error();
+  auto until = time_of(arguments.until, "--until");
+  if (!until) return std::move(until).error();
+  filter.since_ms = *since;
+  filter.until_ms = *until;
+  return filter;
+}
 
 struct Listing {
-  std::vector<SessionSummary> sessions;  // newest first
-  // Sessions that cannot be described are reported one by one; the others are
-  // listed all the same.
-  std::optional<Error> problem;
+  SessionFilter filter;
+  Page<SessionSummary> page;
+  std::vector<Project> projects;
+  std::optional<Project> project;
+  /// Pass the filter as well, but belong to other projects.
+  std::size_t elsewhere = 0;
+  /// Sessions that only the archive keeps out.
+  std::size_t archived = 0;
 };
 
-Result<Listing> load(Context& context, SessionStore& sessions) {
-  auto ids = sessions.list_sessions();
-  if (!ids) return std::move(ids).error();
+Result<Listing> load(Store& store, const ListArguments& arguments, SessionFilter filter) {
+  SessionStore& sessions = store.sessions();
   Listing listing;
-  Progress progress(!context.json, context.err, "reading", ids->size());
-  for (std::size_t i = 0; i < ids->size(); ++i) {
-    auto summary = sessions.describe_session((*ids)[i]);
-    progress.set(i + 1);
-    if (summary) {
-      listing.sessions.push_back(std::move(summary).value());
-    } else if (summary.error().code() != Code::kNotFound) {  // else removed meanwhile
-      context.warn("session " + (*ids)[i] + ": " + summary.error().message());
-      if (!listing.problem) listing.problem = std::move(summary).error();
-    }
+  Projects projects(store);
+  auto project = chosen_project(projects, arguments.project, arguments.all);
+  if (!project) return std::move(project).error();
+  listing.project = *project;
+  auto known = projects.list();
+  if (!known) return std::move(known).error();
+  listing.projects = std::move(known).value();
+
+  if (!arguments.parent.empty()) {
+    auto parent = resolve_session(sessions, arguments.parent);
+    if (!parent) return std::move(parent).error();
+    filter.parent = *parent;
   }
-  std::sort(listing.sessions.begin(), listing.sessions.end(), [](const auto& a, const auto& b) {
-    return a.modified_ms != b.modified_ms ? a.modified_ms > b.modified_ms
-                                          : a.session_id > b.session_id;
-  });
+  if (listing.project) filter.project = listing.project->id;
+  auto page = sessions.list_sessions(filter, {.after = arguments.after, .limit = arguments.limit});
+  if (!page) return std::move(page).error();
+  listing.page = std::move(page).value();
+  listing.filter = std::move(filter);
   return listing;
 }
 
-// "~/project" for what is below the home directory.
-std::string short_path(const std::string& path) {
-  const char* home = std::getenv("HOME");
-  const std::string prefix = home == nullptr ? std::string() : std::string(home) + "/";
-  return prefix.size() > 2 && path.starts_with(prefix) ? "~/" + path.substr(prefix.size()) : path;
+// What people should know of: sessions that are there and not shown.
+void count_hidden(SessionStore& sessions, const ListArguments& arguments, Listing& listing) {
+  const auto count = [&](const SessionFilter& other) {
+    const auto found = sessions.list_sessions(other, {.after = {}, .limit = 0});
+    return found ? found->total : 0;
+  };
+  if (listing.project && arguments.project.empty()) {
+    SessionFilter everywhere = listing.filter;
+    everywhere.project.reset();
+    const std::size_t all = count(everywhere);
+    listing.elsewhere = all - std::min(all, listing.page.total);  // others may write meanwhile
+  }
+  if (listing.filter.archived == false) {
+    SessionFilter hidden = listing.filter;
+    hidden.archived = true;
+    listing.archived = count(hidden);
+  }
 }
 
-void print_table(Context& context, const std::vector<SessionSummary>& sessions, bool wide) {
+void print_table(Context& context, const Listing& listing, bool wide) {
   std::vector<std::string> ids;
-  for (const auto& session : sessions) ids.push_back(session.session_id);
+  for (const auto& session : listing.page.items) ids.push_back(session.session_id);
   const ShortIds short_ids(ids);
+  const std::int64_t now = now_ms();
 
   Table table({{.title = "ID"},
-               {.title = "UPDATED", .expendable = true},
-               {.title = "ENTRIES", .right = true},
                {.title = "TITLE", .fit = Table::Fit::kCutEnd},
-               {.title = "DIRECTORY", .fit = Table::Fit::kCutStart, .expendable = true}});
-  for (const auto& session : sessions) {
+               {.title = "MESSAGES", .right = true},
+               {.title = "TOKENS", .right = true, .expendable = true},
+               {.title = "ACTIVE"},
+               {.title = "PROJECT", .fit = Table::Fit::kCutEnd, .expendable = true}});
+  for (const auto& session : listing.page.items) {
     std::string title = context.shown(session.title);
-    if (session.damaged > 0) title = "(damaged) " + title;
     if (!session.parent_session.empty() && title.empty()) title = "(fork)";
-    table.add({wide ? session.session_id : short_ids.of(session.session_id),
-               local_text(session.modified_ms), std::to_string(session.entries), std::move(title),
-               context.shown(short_path(session.cwd))});
+    if (session.damaged > 0) title = "(damaged) " + title;
+    if (!session.problem.empty()) title = "(unreadable)";
+    if (session.archived) title = "(archived) " + title;
+    table.add({wide ? session.session_id : short_ids.of(session.session_id), std::move(title),
+               count_text(session.counts.messages),
+               count_text(session.counts.tokens_in + session.counts.tokens_out),
+               ago_text(session.last_active_ms, now),
+               context.shown(project_name(listing.projects, session.project_id))});
   }
   Terminal terminal = context.out.terminal();
   if (wide) terminal.width = 0;
   for (const std::string& line : table.lines(terminal)) context.out.line(line);
 }
 
+void print_notes(Context& context, const Listing& listing) {
+  if (listing.elsewhere > 0) {
+    context.note(fmt::format("Only project {}; {} more in other projects: `quipu list --all`.",
+                             context.shown(listing.project->name), listing.elsewhere));
+  }
+  if (listing.archived > 0) {
+    context.note(fmt::format("{} archived: `quipu list --archived`.", listing.archived));
+  }
+  if (!listing.page.next.empty()) {
+    context.note(fmt::format("{} of {}; the next: --after {}", listing.page.items.size(),
+                             listing.page.total, listing.page.next));
+  }
+}
+
+// A program that pages needs to know how to go on.
+void print_json(Context& context, const Listing& listing, bool paged) {
+  JsonWriter json;
+  if (paged) json.begin_object().key("sessions");
+  json.begin_array();
+  for (const auto& session : listing.page.items) write_summary(json, session);
+  json.end_array();
+  if (paged) {
+    json.optional_member("next", listing.page.next)
+        .member("total", std::uint64_t{listing.page.total})
+        .end_object();
+  }
+  context.out.data_line(json.text());
+}
+
 Result<int> run_list(Context& context, const ListArguments& arguments) {
+  auto filter = filter_of(arguments);
+  if (!filter) return context.refuse(filter.error());
   auto store = context.open_store();
   if (!store) return std::move(store).error();
-  auto listing = load(context, store->sessions());
+  auto listing = load(*store, arguments, *filter);
   if (!listing) return std::move(listing).error();
 
+  if (!context.json && !arguments.ids) count_hidden(store->sessions(), arguments, *listing);
+
   Pager pager;
+  const auto& sessions = listing->page.items;
   if (context.json) {
-    JsonWriter json;
-    json.begin_array();
-    for (const auto& session : listing->sessions) write_summary(json, session);
-    context.out.data_line(json.end_array().text());
+    print_json(context, *listing, arguments.limit != kNoLimit || !arguments.after.empty());
   } else if (arguments.ids) {
-    for (const auto& session : listing->sessions) context.out.data_line(session.session_id);
-  } else if (listing->sessions.empty()) {
-    context.note("No sessions yet: `quipu new` makes one.");
+    for (const auto& session : sessions) context.out.data_line(session.session_id);
+  } else if (sessions.empty()) {
+    const bool hidden = listing->elsewhere + listing->archived > 0;
+    context.note(hidden ? "No sessions here." : "No sessions yet: `quipu new` makes one.");
   } else {
     if (!context.no_pager) pager.start(context.out);
-    print_table(context, listing->sessions, arguments.wide);
+    print_table(context, *listing, arguments.wide);
   }
   pager.finish();
-  for (const auto& session : listing->sessions) {
+  if (!arguments.ids) print_notes(context, *listing);
+  bool unreadable = false;
+  for (const auto& session : sessions) {
     context.warn_of_damage(session.session_id, session.damaged);
+    if (session.problem.empty()) continue;
+    context.warn("session " + session.session_id + ": " + session.problem);
+    unreadable = true;
   }
-  return listing->problem ? exit_code(listing->problem->code()) : kExitOk;
+  return unreadable ? kExitCorrupt : kExitOk;
 }
 
 }  // namespace
@@ -109,8 +212,22 @@ void add_list(CommandLine& line) {
   line.add<ListArguments>(
       "list", "list the sessions, newest first",
       [](Declare& declare, ListArguments& arguments) {
-        declare.flag("--ids", arguments.ids, "only the ids, one a line")
+        declare.flag("--all", arguments.all, "of all projects, archived ones too")
+            .option("--project", "ID|PATH", arguments.project,
+                    "of this project (else the one of the current directory)")
+            .option("--agent", "ID", arguments.agent, "of this agent")
+            .flag("--archived", arguments.archived, "only archived ones")
+            .option("--parent", "SESSION", arguments.parent, "only forks of this session")
+            .option("--title", "TEXT", arguments.title, "whose title contains this")
+            .option("--tag", "TAG", arguments.tag, "that have this tag")
+            .choice("--status", arguments.status, {"active", "terminated"}, "that are that")
+            .option("--since", "TIME", arguments.since, "last active at or after")
+            .option("--until", "TIME", arguments.until, "last active before")
+            .number("--limit", arguments.limit, 0, kNoLimit, "at most this many")
+            .option("--after", "CURSOR", arguments.after, "go on after a page of --limit")
+            .flag("--ids", arguments.ids, "only the ids, one a line")
             .flag("--wide", arguments.wide, "nothing is shortened")
+            .footer("TIME: 2026-03-01, 2026-03-01T09:30:00Z, or how long ago: 30m, 12h, 7d, 2w.")
             .alias("ls");
       },
       run_list);

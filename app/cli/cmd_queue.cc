@@ -124,7 +124,8 @@ void add_queue(CommandLine& line) {
       "queue", "messages that wait for an agent: add, list, remove",
       [](Declare& declare, QueueArguments& arguments) {
         declare.session(arguments.session)
-            .action(arguments.action, {"add", "list", "remove"}, "add, list or remove")
+            .word_choice("ACTION", arguments.action, {"add", "list", "remove"},
+                         "add, list or remove")
             .optional_positional("FILE|ID", arguments.argument,
                                  "add: where the message is (a JSON object), - is standard input; "
                                  "remove: its id, or any unique prefix of it")

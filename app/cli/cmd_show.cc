@@ -151,7 +151,8 @@ void print_header(Context& context, const SessionSummary& summary, std::size_t p
   };
   row("Session", summary.session_id);
   row("Title", context.shown(summary.title));
-  row("Directory", context.shown(summary.cwd));
+  row("Directory",
+      context.shown(summary.working_directory.empty() ? summary.cwd : summary.working_directory));
   row("Created", context.shown(local_text(summary.created)));
   row("Updated", local_text(summary.modified_ms));
   row("Entries", fmt::format("{} ({}), {} on this path", summary.entries,

@@ -1,5 +1,6 @@
 #include "cli/command_line.h"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,8 @@ constexpr const char* kShortHelp = R"(quipu: an append-only session store for AI
   list show tree path cat  read
   state queue recover      what an agent was doing
   attach redact            large parts, secrets
+  stats project            count, keep apart
+  rename tag archive       say what a session is
   verify repair migrate    look after the files
   dump version
 
@@ -157,13 +160,28 @@ Declare& Declare::required_option(const char* name, const char* type, std::strin
   return *this;
 }
 
-Declare& Declare::action(std::string& value, std::initializer_list<const char*> values,
-                         const char* help) {
+Declare& Declare::word_choice(const char* name, std::string& value,
+                              std::initializer_list<const char*> values, const char* help) {
   const std::vector<std::string> allowed(values.begin(), values.end());
-  command_.add_option("ACTION", value, help)
+  command_.add_option(name, value, help)
       ->required()
       ->check(CLI::IsMember(allowed).description(""))
       ->type_name("");
+  return *this;
+}
+
+Declare& Declare::words(const char* name, std::vector<std::string>& values, const char* help) {
+  command_.add_option(name, values, help)->type_name("");
+  return *this;
+}
+
+Declare& Declare::hyphen_words(const char* name, const char* type, std::vector<std::string>& values,
+                               const char* help) {
+  command_.add_option(name, values, help)
+      ->type_name(type)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  hyphen_option_ = name;
   return *this;
 }
 
@@ -203,9 +221,25 @@ void CommandLine::add_command(const char* name, const char* summary,
   CLI::App* command = app_->add_subcommand(name, summary);
   Declare declaration(*command);
   declare(declaration);
+  if (!declaration.hyphen_option().empty()) hyphen_options_[name] = declaration.hyphen_option();
   const std::string own = command->get_footer();
   command->footer(own + (own.empty() ? "" : "\n") + "Also: --store, --json, --color, --no-pager.");
   command->callback([this, run = std::move(run)] { context_.run = run; });
+}
+
+// The arguments without the program's name, last first as CLI11 wants them, with
+// `-word` written as the option that it stands for.
+std::vector<std::string> CommandLine::spelled_out(int argc, char** argv) const {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  auto option = hyphen_options_.end();
+  for (std::string& word : words) {
+    if (word == "--") break;
+    if (option == hyphen_options_.end()) option = hyphen_options_.find(word);
+    const bool hyphened = word.size() > 1 && word[0] == '-' && word[1] != '-' && word != "-h";
+    if (option != hyphen_options_.end() && hyphened) word = option->second + '=' + word.substr(1);
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
 }
 
 std::optional<int> CommandLine::parse(int argc, char** argv) {
@@ -215,7 +249,7 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
     return kExitUsage;
   }
   try {
-    app_->parse(argc, argv);
+    app_->parse(spelled_out(argc, argv));
   } catch (const CLI::CallForHelp&) {
     const auto parsed = app_->get_subcommands();
     context_.out.text(parsed.empty() ? app_->help() : parsed.front()->help("quipu"));

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/context.h"
 
@@ -24,6 +26,8 @@ namespace quipu::cli {
 class Declare {
  public:
   explicit Declare(CLI::App& command) : command_(command) {}
+  /// The option of `hyphen_words`; empty: none.
+  const std::string& hyphen_option() const { return hyphen_option_; }
 
   Declare& session(std::string& value);           // required
   Declare& optional_session(std::string& value);  // else all
@@ -38,8 +42,15 @@ class Declare {
                   const char* help);
   Declare& choice(const char* name, std::string& value, std::initializer_list<const char*> values,
                   const char* help);
-  /// A required word, one of these: what a command with several faces is to do.
-  Declare& action(std::string& value, std::initializer_list<const char*> values, const char* help);
+  /// A required word that is one of these.
+  Declare& word_choice(const char* name, std::string& value,
+                       std::initializer_list<const char*> values, const char* help);
+  /// Any number of words; `name` stands for one.
+  Declare& words(const char* name, std::vector<std::string>& values, const char* help);
+  /// May be given several times. Words that begin with one hyphen are taken as
+  /// its values: `-old` means `NAME old`.
+  Declare& hyphen_words(const char* name, const char* type, std::vector<std::string>& values,
+                        const char* help);
   Declare& flag(const char* name, bool& value, const char* help);
   Declare& alias(const char* name);
   /// Printed at the end of the command's help.
@@ -47,6 +58,7 @@ class Declare {
 
  private:
   CLI::App& command_;
+  std::string hyphen_option_;
 };
 
 class CommandLine {
@@ -74,8 +86,11 @@ class CommandLine {
   void add_command(const char* name, const char* summary,
                    const std::function<void(Declare&)>& declare, Run run);
 
+  std::vector<std::string> spelled_out(int argc, char** argv) const;
+
   Context& context_;
   std::unique_ptr<CLI::App> app_;
+  std::map<std::string, std::string> hyphen_options_;  // by command
 };
 
 }  // namespace quipu::cli

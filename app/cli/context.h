@@ -40,6 +40,12 @@ struct Context {
   /// For people only: nothing with --json.
   void note(std::string_view message) const;
   void report(const Error& error) const;
+  /// The arguments make no sense together: reported, and the exit code is that of
+  /// all usage errors.
+  int refuse(const Error& error) const {
+    report(error);
+    return kExitUsage;
+  }
   /// Flushes, reports what went wrong, and gives the exit code.
   int finish(const Result<int>& result);
 

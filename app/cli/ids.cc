@@ -60,13 +60,13 @@ Result<std::string> resolve_session(SessionStore& sessions, std::string_view nam
   if (is_session_id(name)) {
     // The usual case, without a look at the directory. Whatever else is wrong
     // with the session, it is the one that was meant.
-    auto exact = sessions.describe_session(name);
+    auto exact = sessions.session_ends(name);
     if (exact.ok() || exact.error().code() != Code::kNotFound) return std::string(name);
   } else if (!may_begin_session_id(name)) {
     return Error(Code::kInvalidArgument, fmt::format("'{}' is not a session id", name))
         .with_hint("Session ids have 1 to 64 of A-Z a-z 0-9 . _ - and no '..'.");
   }
-  auto all = sessions.list_sessions();
+  auto all = sessions.session_ids();
   if (!all) return std::move(all).error();
   return match_prefix({"session", "`quipu list` shows the sessions of the store."}, name, *all);
 }

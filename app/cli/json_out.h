@@ -28,6 +28,7 @@ class JsonWriter {
   JsonWriter& value(int number) { return raw(std::to_string(number)); }
   JsonWriter& value(std::uint32_t number) { return raw(std::to_string(number)); }
   JsonWriter& value(std::uint64_t number) { return raw(std::to_string(number)); }
+  JsonWriter& value(std::int64_t number) { return raw(std::to_string(number)); }
   JsonWriter& value(const std::vector<std::string>& texts);
   /// JSON as it is.
   JsonWriter& raw(std::string_view json);

@@ -7,7 +7,7 @@
 namespace quipu::cli {
 
 Result<std::vector<std::string>> chosen_sessions(SessionStore& sessions, std::string_view name) {
-  if (name.empty()) return sessions.list_sessions();
+  if (name.empty()) return sessions.session_ids();
   auto id = resolve_session(sessions, name);
   if (!id) return std::move(id).error();
   return std::vector{std::move(id).value()};

@@ -8,6 +8,10 @@
 namespace quipu::cli {
 
 void write_summary(JsonWriter& json, const SessionSummary& summary);
+void write_counts(JsonWriter& json, const SessionCounts& counts);
+
+/// "0.0123": US dollars, exact.
+std::string cost_text(std::int64_t nano_usd);
 
 /// A session that was just made: its id for people, an object with --json.
 void print_handle(Context& context, const SessionHandle& made);

@@ -1,19 +1,24 @@
 // Everything. Reading order: result.h, entry.h, store.h, tree.h, message.h, context.h,
-// compact.h, writer.h, branch.h, runtime.h, session_facts.h, attachments.h, inspect.h.
+// compact.h, writer.h, branch.h, runtime.h, session_facts.h, catalogue.h, project.h,
+// agent_sessions.h, attachments.h, inspect.h.
 #pragma once
 
-#include "quipu/attachments.h"    // IWYU pragma: export
-#include "quipu/branch.h"         // IWYU pragma: export
-#include "quipu/compact.h"        // IWYU pragma: export
-#include "quipu/context.h"        // IWYU pragma: export
-#include "quipu/entry.h"          // IWYU pragma: export
-#include "quipu/inspect.h"        // IWYU pragma: export
-#include "quipu/limits.h"         // IWYU pragma: export
-#include "quipu/message.h"        // IWYU pragma: export
-#include "quipu/result.h"         // IWYU pragma: export
-#include "quipu/runtime.h"        // IWYU pragma: export
-#include "quipu/session_facts.h"  // IWYU pragma: export
-#include "quipu/store.h"          // IWYU pragma: export
-#include "quipu/tree.h"           // IWYU pragma: export
-#include "quipu/version.h"        // IWYU pragma: export
-#include "quipu/writer.h"         // IWYU pragma: export
+#include "quipu/agent_sessions.h"  // IWYU pragma: export
+#include "quipu/attachments.h"     // IWYU pragma: export
+#include "quipu/branch.h"          // IWYU pragma: export
+#include "quipu/catalogue.h"       // IWYU pragma: export
+#include "quipu/compact.h"         // IWYU pragma: export
+#include "quipu/context.h"         // IWYU pragma: export
+#include "quipu/entry.h"           // IWYU pragma: export
+#include "quipu/inspect.h"         // IWYU pragma: export
+#include "quipu/limits.h"          // IWYU pragma: export
+#include "quipu/message.h"         // IWYU pragma: export
+#include "quipu/page.h"            // IWYU pragma: export
+#include "quipu/project.h"         // IWYU pragma: export
+#include "quipu/result.h"          // IWYU pragma: export
+#include "quipu/runtime.h"         // IWYU pragma: export
+#include "quipu/session_facts.h"   // IWYU pragma: export
+#include "quipu/store.h"           // IWYU pragma: export
+#include "quipu/tree.h"            // IWYU pragma: export
+#include "quipu/version.h"         // IWYU pragma: export
+#include "quipu/writer.h"          // IWYU pragma: export

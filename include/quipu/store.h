@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "quipu/catalogue.h"
 #include "quipu/entry.h"
 #include "quipu/inspect.h"
 #include "quipu/limits.h"
@@ -34,6 +35,9 @@ namespace quipu {
 class Backend;
 class Clock;
 class Random;
+namespace view {
+class Catalogue;
+}
 
 struct StoreOptions {
   /// Make the store when there is none. An existing store is opened as it is.
@@ -124,20 +128,11 @@ struct EntryRange {
   std::uint32_t count = std::numeric_limits<std::uint32_t>::max();
 };
 
-/// What a list shows, from header and index: no payload is read but the
-/// header's and the last `session_info`'s.
-struct SessionSummary {
-  std::string session_id;
-  std::string title;
-  std::string cwd;
-  std::string created;  // the header's timestamp; empty without header
-  std::string parent_session;
-  std::int64_t modified_ms = 0;
-  std::uint64_t log_bytes = 0;
+/// Where a session stands.
+struct SessionEnds {
   std::uint32_t entries = 0;  // own log, facts included
-  std::string head;
-  std::string tail;
-  int schema_version = 0;
+  std::string head;           // empty: no node yet
+  std::string tail;           // empty: no entry
   /// Damaged lines that reads pass over; 0 when the log is sound.
   std::uint32_t damaged = 0;
 };
@@ -167,7 +162,9 @@ class EntryReader {
 /// that could not be.
 class SessionStore {
  public:
-  explicit SessionStore(std::shared_ptr<Backend> backend);
+  /// For the library: `catalogue` null means one that is kept in memory.
+  explicit SessionStore(std::shared_ptr<Backend> backend,
+                        std::shared_ptr<view::Catalogue> catalogue = nullptr);
 
   /// Makes a session with its header. Durable on return. `id_conflict` when the
   /// id is taken.
@@ -207,6 +204,10 @@ class SessionStore {
   Result<MigrationResult> migrate_session(std::string_view session_id);
 
   Result<SessionTree> session_tree(std::string_view session_id);
+
+  /// Head and tail, from the index: costs the same however long the log is.
+  Result<SessionEnds> session_ends(std::string_view session_id);
+  /// All that a list says of a session. Reads its own log once.
   Result<SessionSummary> describe_session(std::string_view session_id);
   /// For the library: `invalid_argument` once the store is closed.
   Result<void> check_open() const;
@@ -215,7 +216,15 @@ class SessionStore {
 
   /// Ids of all sessions, sorted. The storage itself is asked, so nothing that
   /// exists is missing.
-  Result<std::vector<std::string>> list_sessions();
+  Result<std::vector<std::string>> session_ids();
+
+  /// The sessions that pass the filter, last active first, then by id. Brings
+  /// the catalogue up to date before it answers (see catalogue.h); a session that
+  /// cannot be read says so in `problem`. Pages neither skip nor repeat a session
+  /// that does not change while they are read. Fails only when the directory of
+  /// logs cannot be read, and with `invalid_argument` for a cursor that is none.
+  Result<Page<SessionSummary>> list_sessions(const SessionFilter& filter = {},
+                                             const PageRequest& page = {});
 
   /// See inspect.h.
   Result<VerifyReport> verify_session(std::string_view session_id);
@@ -227,6 +236,7 @@ class SessionStore {
 
  private:
   std::shared_ptr<Backend> backend_;
+  std::shared_ptr<view::Catalogue> catalogue_;
   std::atomic<bool> closed_ = false;
 };
 
@@ -241,7 +251,8 @@ class Store {
   static Result<Store> open(std::string_view url, const StoreOptions& options = {});
 
   /// For the library and its tests.
-  explicit Store(std::shared_ptr<Backend> backend);
+  explicit Store(std::shared_ptr<Backend> backend,
+                 std::shared_ptr<view::Catalogue> catalogue = nullptr);
 
   SessionStore& sessions() { return *sessions_; }
   /// For the library: what the parts of a store share.

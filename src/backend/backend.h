@@ -6,6 +6,7 @@
 // Thread-safety: every call from every thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,6 +30,23 @@ struct LogFacts {
   std::int64_t modified_ms = 0;
 };
 
+/// One session's log as the storage shows it, without a look inside. While
+/// `device`, `inode`, `bytes` and `modified_ms` stay the same, so do the entries
+/// that are settled (LogView::settled_bytes) at `bytes`.
+struct SurveyedLog {
+  std::string session_id;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  /// In the measure of LogView::settled_bytes.
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ms = 0;
+};
+
+/// Logs of the store's own: `system/<name>`. They are logs like all others and
+/// take every call, but are no sessions: `list` and `survey` leave them out, and
+/// no session id has a slash.
+inline constexpr std::string_view kSystemPrefix = "system/";
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -39,6 +57,8 @@ class Backend {
 
   /// Ids of all sessions, sorted.
   virtual Result<std::vector<std::string>> list() = 0;
+  /// All sessions, sorted by id, at the price of a look at the directory.
+  virtual Result<std::vector<SurveyedLog>> survey() = 0;
 
   /// Makes a session from complete JSON objects, the header first, all or
   /// nothing and durable. `id_conflict` when it exists.

@@ -37,6 +37,9 @@ class LogView {
   virtual const FoldState& fold() const = 0;
   /// Damaged lines that are passed over.
   virtual std::uint32_t damaged() const = 0;
+  /// How much of the log is in `fold`: bytes that no writer will ever change.
+  /// Less than the log's size when its end is torn or being written.
+  virtual std::uint64_t settled_bytes() const = 0;
   virtual Result<StoredEntry> entry(Ordinal own) const = 0;
   /// The places of all entries at once: what a tree is made from.
   virtual Result<std::vector<Placement>> places() const = 0;

@@ -45,9 +45,10 @@ Result<std::string> quarantine(fs::Fs& fs, const LogPaths& paths, fs::File& log,
     done += part;
   }
   TRY(file->sync());
+  std::string stem = paths.session_id;
+  std::replace(stem.begin(), stem.end(), '/', '.');  // system/<name>
   TRY_ASSIGN(std::string path,
-             link_free_name(fs, *file,
-                            paths.quarantine + "/" + paths.session_id + "." + std::to_string(now)));
+             link_free_name(fs, *file, paths.quarantine + "/" + stem + "." + std::to_string(now)));
   TRY(fs.sync_dir(paths.quarantine));
   return path;
 }

@@ -15,7 +15,9 @@ bool is_alphanumeric(char c) {
 // A store may be copied to a system where these open a device, whatever
 // follows the first dot.
 bool is_device_name(std::string_view id) {
-  std::string stem(id.substr(0, id.find('.')));
+  const std::string_view name = id.substr(0, id.find('.'));
+  if (name.size() != 3 && name.size() != 4) return false;
+  std::string stem(name);
   for (char& c : stem) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }

@@ -355,7 +355,7 @@ Result<Recovery> Runtime::recover(const RecoverOptions& options) {
 
 Result<RecoverAll> recover_all(Store& store, const RecoverOptions& options) {
   return guarded([&]() -> Result<RecoverAll> {
-    TRY_ASSIGN(const std::vector<std::string> ids, store.sessions().list_sessions());
+    TRY_ASSIGN(const std::vector<std::string> ids, store.sessions().session_ids());
     RecoverAll all;
     for (const std::string& id : ids) {
       auto recovery = Runtime(store, id).recover(options);

@@ -1,10 +1,11 @@
 #include "backend/backend.h"
-#include "base/json_scan.h"
 #include "base/time_text.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "quipu/store.h"
 #include "store/guarded.h"
+#include "store/header_entry.h"
+#include "view/catalogue.h"
 
 namespace quipu {
 namespace {
@@ -15,22 +16,6 @@ template <class Work>
 auto guarded(const std::atomic<bool>& closed, Work&& work) -> decltype(work()) {
   if (closed) return store_is_closed();
   return quipu::guarded(std::forward<Work>(work));
-}
-
-std::string header_entry(const SessionHeader& header, Filler filler) {
-  const std::int64_t now = filler.clock.unix_ms();
-  const std::string id = uuid_v7(now, filler.random);
-  const std::string timestamp = format_timestamp(now);
-  const std::string payload = session_header_payload(header);
-  std::string json;
-  append_entry_json(json, {.id = id,
-                           .parent = std::nullopt,
-                           .type = "session_header",
-                           .timestamp = timestamp,
-                           .run_id = {},
-                           .payload = payload,
-                           .meta = {}});
-  return json;
 }
 
 Result<std::string> new_session_id(const std::string& wanted, Filler filler) {
@@ -79,32 +64,29 @@ Result<AppendResult> append_batch(Backend& backend, const std::string& session_i
   return std::move(result).error().with_entry_ids(batch.ids());
 }
 
-// Title and working directory: the last session_info that has one wins over
-// the header.
-Result<void> read_session_info(const Lineage& lineage, SessionSummary& summary) {
-  const FoldState& fold = lineage.own().fold();
-  bool has_title = false;
-  bool has_cwd = false;
-  Ordinal fact = fold.last_fact[static_cast<std::size_t>(EntryType::kSessionInfo)];
-  while (fact != kNone && !(has_title && has_cwd)) {
-    TRY_ASSIGN(const StoredEntry stored, lineage.entry(fact));
-    const Envelope envelope = read_envelope(stored.text);
-    const auto take = [&](std::string_view key, bool& has, std::string& into) {
-      const auto member = json::find_member(envelope.payload, key);
-      if (has || !member || member->kind != json::Kind::kString) return;
-      has = true;
-      into = json::decode_string(member->value);
-    };
-    take("title", has_title, summary.title);
-    take("workingDirectory", has_cwd, summary.cwd);
-    fact = stored.place.depth;
-  }
-  return {};
-}
-
 }  // namespace
 
-SessionStore::SessionStore(std::shared_ptr<Backend> backend) : backend_(std::move(backend)) {}
+std::string header_entry(const SessionHeader& header, Filler filler) {
+  const std::int64_t now = filler.clock.unix_ms();
+  const std::string id = uuid_v7(now, filler.random);
+  const std::string timestamp = format_timestamp(now);
+  const std::string payload = session_header_payload(header);
+  std::string json;
+  append_entry_json(json, {.id = id,
+                           .parent = std::nullopt,
+                           .type = "session_header",
+                           .timestamp = timestamp,
+                           .run_id = {},
+                           .payload = payload,
+                           .meta = {}});
+  return json;
+}
+
+SessionStore::SessionStore(std::shared_ptr<Backend> backend,
+                           std::shared_ptr<view::Catalogue> catalogue)
+    : backend_(std::move(backend)), catalogue_(std::move(catalogue)) {
+  if (!catalogue_) catalogue_ = std::make_shared<view::Catalogue>(backend_, nullptr);
+}
 
 Result<SessionHandle> SessionStore::create_session(const NewSession& session) {
   return guarded(closed_, [&]() -> Result<SessionHandle> {
@@ -233,39 +215,37 @@ Result<std::shared_ptr<const Lineage>> SessionStore::lineage(std::string_view se
   });
 }
 
-Result<SessionSummary> SessionStore::describe_session(std::string_view session_id) {
-  return guarded(closed_, [&]() -> Result<SessionSummary> {
+Result<SessionEnds> SessionStore::session_ends(std::string_view session_id) {
+  return guarded(closed_, [&]() -> Result<SessionEnds> {
     TRY_ASSIGN(const std::string id, checked_session_id(session_id));
-    TRY_ASSIGN(const SessionHeader header, backend_->header(id));
-    TRY_ASSIGN(const LogFacts facts, backend_->facts(id));
     TRY_ASSIGN(const auto lineage, backend_->lineage(id));
-    SessionSummary summary;
-    summary.session_id = id;
-    summary.title = header.title;
-    summary.cwd = header.cwd;
-    summary.parent_session = header.parent_session;
-    summary.schema_version = header.version;
-    summary.modified_ms = facts.modified_ms;
-    summary.log_bytes = facts.bytes;
-    summary.entries = lineage->own().fold().count;
-    summary.damaged = lineage->own().damaged();
+    SessionEnds ends;
+    ends.entries = lineage->own().fold().count;
+    ends.damaged = lineage->own().damaged();
     if (lineage->head() != kNone) {
-      TRY_ASSIGN(summary.head, lineage->id(lineage->head()));
+      TRY_ASSIGN(ends.head, lineage->id(lineage->head()));
     }
-    if (summary.entries > 0) {
-      TRY_ASSIGN(summary.tail, lineage->id(lineage->size() - 1));
-      TRY_ASSIGN(const StoredEntry first, lineage->own().entry(0));
-      if (first.place.type == EntryType::kSessionHeader) {
-        summary.created = read_envelope(first.text).timestamp.view();
-      }
+    if (ends.entries > 0) {
+      TRY_ASSIGN(ends.tail, lineage->id(lineage->size() - 1));
     }
-    TRY(read_session_info(*lineage, summary));
-    return summary;
+    return ends;
   });
 }
 
-Result<std::vector<std::string>> SessionStore::list_sessions() {
+Result<SessionSummary> SessionStore::describe_session(std::string_view session_id) {
+  return guarded(closed_, [&]() -> Result<SessionSummary> {
+    TRY_ASSIGN(const std::string id, checked_session_id(session_id));
+    return view::describe(*backend_, id);
+  });
+}
+
+Result<std::vector<std::string>> SessionStore::session_ids() {
   return guarded(closed_, [&] { return backend_->list(); });
+}
+
+Result<Page<SessionSummary>> SessionStore::list_sessions(const SessionFilter& filter,
+                                                         const PageRequest& page) {
+  return guarded(closed_, [&] { return catalogue_->list(filter, page); });
 }
 
 Result<VerifyReport> SessionStore::verify_session(std::string_view session_id) {

@@ -1,10 +1,13 @@
 #include "quipu/store.h"
 
+#include <filesystem>
+
 #include "backend/backend.h"
 #include "backend/file/file_backend.h"
 #include "backend/memory/memory_backend.h"
 #include "base/try.h"
 #include "fs/posix_fs.h"
+#include "view/catalogue.h"
 
 namespace quipu {
 namespace {
@@ -36,6 +39,15 @@ Result<std::shared_ptr<Backend>> open_file_store(std::string path, const StoreOp
   return backend;
 }
 
+// Null, which is "in memory", when there is no saying where it would be.
+std::unique_ptr<view::ViewFile> open_view_file(const std::string& path) {
+  std::error_code failed;
+  const std::string absolute = std::filesystem::absolute(path, failed).string();
+  auto fs = fs::PosixFs::open(path);
+  if (failed || !fs.ok()) return nullptr;
+  return std::make_unique<view::ViewFile>(std::move(fs).value(), absolute);
+}
+
 }  // namespace
 
 Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
@@ -50,11 +62,13 @@ Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
         .with_hint("use file:DIR, a directory, or memory:");
   }
   TRY_ASSIGN(auto backend, open_file_store(std::string(url), options, clock, random));
-  return Store(std::move(backend));
+  auto catalogue = std::make_shared<view::Catalogue>(backend, open_view_file(std::string(url)));
+  return Store(std::move(backend), std::move(catalogue));
 }
 
-Store::Store(std::shared_ptr<Backend> backend)
-    : backend_(backend), sessions_(std::make_unique<SessionStore>(std::move(backend))) {}
+Store::Store(std::shared_ptr<Backend> backend, std::shared_ptr<view::Catalogue> catalogue)
+    : backend_(backend),
+      sessions_(std::make_unique<SessionStore>(std::move(backend), std::move(catalogue))) {}
 
 const std::string& Store::id() const { return backend_->store_id(); }
 

@@ -73,7 +73,7 @@ class FormatOne : public testing::Test {
 using Lines = std::vector<std::string>;
 
 TEST_F(FormatOne, AllSessionsAreThere) {
-  const auto ids = store_->sessions().list_sessions();
+  const auto ids = store_->sessions().session_ids();
   ASSERT_TRUE(ids.ok());
   EXPECT_EQ(*ids, (Lines{"adopted", "branches", "fork", "plain", "redaction", "rotten", "torn"}));
   EXPECT_EQ(store_->id(), "0192f0c1-2b5e-7c3d-9a41-000000000001");

@@ -203,7 +203,7 @@ Result<SessionView> StoreTarget::view(const std::string& session) {
   return view;
 }
 
-Result<std::vector<std::string>> StoreTarget::sessions() { return api().list_sessions(); }
+Result<std::vector<std::string>> StoreTarget::sessions() { return api().session_ids(); }
 
 void StoreTarget::write_foreign(const std::string& session, const std::string& line) {
   std::ofstream log(directory_ + "/sessions/" + session + ".jsonl",

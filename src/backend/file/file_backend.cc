@@ -21,6 +21,7 @@ class FileLogView : public LogView {
 
   const FoldState& fold() const override { return snapshot_->state().fold; }
   std::uint32_t damaged() const override { return snapshot_->state().damaged; }
+  std::uint64_t settled_bytes() const override { return snapshot_->state().committed; }
   Result<StoredEntry> entry(Ordinal own) const override {
     TRY_ASSIGN(const log::IndexEntry entry, snapshot_->entry(own));
     return StoredEntry{.place = entry.place,
@@ -63,6 +64,25 @@ Result<std::vector<std::string>> FileBackend::list() {
   return ids;
 }
 
+Result<std::vector<SurveyedLog>> FileBackend::survey() {
+  TRY_ASSIGN(std::vector<std::string> ids, list());
+  std::vector<SurveyedLog> logs;
+  logs.reserve(ids.size());
+  std::string path;
+  for (std::string& id : ids) {
+    path.assign("sessions/").append(id).append(kLogSuffix);
+    auto stat = fs_->stat(path);
+    if (!stat.ok() && stat.error().code() == Code::kNotFound) continue;  // removed meanwhile
+    if (!stat.ok()) return std::move(stat).error();
+    logs.push_back({.session_id = std::move(id),
+                    .device = stat->identity.device,
+                    .inode = stat->identity.inode,
+                    .bytes = stat->size,
+                    .modified_ms = stat->modified_ms});
+  }
+  return logs;
+}
+
 Result<std::unique_ptr<fs::File>> write_new_log(fs::Fs& fs, const std::string& directory,
                                                 std::string_view chain_id,
                                                 std::span<const std::string> entries) {
@@ -90,6 +110,11 @@ Result<void> FileBackend::create(const std::string& session_id,
                                  std::span<const std::string> entries) {
   const log::LogPaths paths = paths_of(session_id);
   TRY(settle_names());
+  // The stores of older versions have no directory for system logs.
+  if (session_id.starts_with(kSystemPrefix)) {
+    TRY(fs_->make_dir(paths.directory));
+    TRY(fs_->sync_dir(""));
+  }
   TRY_ASSIGN(auto file, write_new_log(*fs_, paths.directory, session_id, entries));
   if (auto linked = fs_->link(*file, paths.log); !linked.ok()) {
     if (linked.error().code() != Code::kIdConflict) return linked;

@@ -5,7 +5,9 @@
 //   sessions/<id>.jsonl      the log: the truth
 //   sessions/<id>.idx        its offset index: disposable
 //   attachments/<sha256>     large parts of payloads, shared by all sessions
+//   system/<name>.jsonl      logs of the store's own; the same files otherwise
 //   quarantine/ trash/       nothing vanishes
+//   views.db                 computed from the logs: see src/view
 //
 // The directory is the authority on what exists. Readers never write.
 #pragma once
@@ -46,6 +48,7 @@ class FileBackend : public Backend {
   Filler filler() override { return {.clock = clock_, .random = random_}; }
 
   Result<std::vector<std::string>> list() override;
+  Result<std::vector<SurveyedLog>> survey() override;
   Result<void> create(const std::string& session_id, std::span<const std::string> entries) override;
   Result<SessionHeader> header(const std::string& session_id) override;
   Result<LogFacts> facts(const std::string& session_id) override;

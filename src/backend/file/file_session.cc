@@ -49,6 +49,13 @@ AppendResult answer(const std::string& session_id, const Batch& batch, const Pla
 }  // namespace
 
 log::LogPaths paths_of(const std::string& session_id) {
+  if (session_id.starts_with(kSystemPrefix)) {
+    return {.session_id = session_id,
+            .log = session_id + ".jsonl",
+            .index = session_id + ".idx",
+            .directory = "system",
+            .quarantine = "quarantine"};
+  }
   return {.session_id = session_id,
           .log = "sessions/" + session_id + ".jsonl",
           .index = "sessions/" + session_id + ".idx",

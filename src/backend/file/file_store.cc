@@ -48,7 +48,8 @@ Result<StoreFile> read_store_file(fs::Fs& fs) {
 
 // What a power cut may leave of a store that was being made.
 bool is_own_name(const std::string& name) {
-  return name == "sessions" || name == "quarantine" || name == "trash" || name == "store.lck";
+  return name == "sessions" || name == "system" || name == "quarantine" || name == "trash" ||
+         name == "store.lck" || name.starts_with("views.db");
 }
 
 Result<void> make_store_file(fs::Fs& fs, Clock& clock, Random& random) {

@@ -27,6 +27,7 @@ struct MemoryLog {
   FoldState fold GUARDED_BY(mutex);
   std::shared_ptr<const Ancestry> inherited;
   SessionHeader header;
+  std::uint64_t number = 0;  // of the logs of the store, in the order they were made
   std::int64_t modified_ms GUARDED_BY(mutex) = 0;
 };
 
@@ -39,6 +40,7 @@ class MemoryView : public LogView {
 
   const FoldState& fold() const override { return fold_; }
   std::uint32_t damaged() const override { return 0; }
+  std::uint64_t settled_bytes() const override { return fold_.count; }
   Result<StoredEntry> entry(Ordinal own) const override {
     TRY_ASSIGN(const StoredLine* line, at(own));
     return StoredEntry{.place = line->place, .text = line->json};
@@ -144,8 +146,28 @@ class MemoryBackend : public Backend {
   Result<std::vector<std::string>> list() override {
     MutexLock lock(mutex_);
     std::vector<std::string> ids;
-    for (const auto& [id, log] : logs_) ids.push_back(id);
+    for (const auto& [id, log] : logs_) {
+      if (!id.starts_with(kSystemPrefix)) ids.push_back(id);
+    }
     return ids;
+  }
+
+  // Nothing but appends changes a log here, so the count of its entries does for
+  // its size.
+  Result<std::vector<SurveyedLog>> survey() override {
+    MutexLock lock(mutex_);
+    std::vector<SurveyedLog> surveyed;
+    surveyed.reserve(logs_.size());
+    for (const auto& [id, log] : logs_) {
+      if (id.starts_with(kSystemPrefix)) continue;
+      MutexLock log_lock(log->mutex);
+      surveyed.push_back({.session_id = id,
+                          .device = 0,
+                          .inode = log->number,
+                          .bytes = log->fold.count,
+                          .modified_ms = log->modified_ms});
+    }
+    return surveyed;
   }
 
   Result<void> create(const std::string& session_id,
@@ -173,6 +195,7 @@ class MemoryBackend : public Backend {
       }
     }
     MutexLock lock(mutex_);
+    log->number = ++made_;
     if (!logs_.emplace(session_id, std::move(log)).second) {
       return Error(Code::kIdConflict, "session " + session_id + " exists already");
     }
@@ -276,6 +299,7 @@ class MemoryBackend : public Backend {
   std::string store_id_;
   MemoryAttachments attachments_;
   Mutex mutex_;
+  std::uint64_t made_ GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::shared_ptr<MemoryLog>> logs_ GUARDED_BY(mutex_);
 };
 

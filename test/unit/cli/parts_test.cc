@@ -313,6 +313,32 @@ TEST(Times, UtcAndLocal) {
   EXPECT_EQ(bytes_text(1234567), "1.2 MB");
 }
 
+TEST(Times, HowLongAgo) {
+  constexpr std::int64_t kNow = 1'772'357'400'000;
+  constexpr std::int64_t kMinute = 60'000;
+  EXPECT_EQ(ago_text(kNow + kMinute, kNow), "now");
+  EXPECT_EQ(ago_text(kNow - kMinute + 1, kNow), "now");
+  EXPECT_EQ(ago_text(kNow - kMinute, kNow), "1 min ago");
+  EXPECT_EQ(ago_text(kNow - 60 * kMinute, kNow), "1 h ago");
+  EXPECT_EQ(ago_text(kNow - 48 * 60 * kMinute, kNow), "2 d ago");
+  EXPECT_EQ(ago_text(kNow - 400 * 24 * 60 * kMinute, kNow).size(), 10u);
+  EXPECT_EQ(count_text(9999), "9999");
+  EXPECT_EQ(count_text(12345), "12.3k");
+  EXPECT_EQ(count_text(4'500'000), "4.5M");
+}
+
+TEST(Times, AsPeopleGiveThem) {
+  constexpr std::int64_t kNow = 1'772'357'400'000;
+  EXPECT_EQ(read_time("30m", kNow), kNow - 30 * 60'000);
+  EXPECT_EQ(read_time("2w", kNow), kNow - 14 * 24 * 3'600'000LL);
+  EXPECT_EQ(read_time("2026-03-01T09:30:00Z", 0), 1'772'357'400'000);
+  EXPECT_EQ(read_time("2026-03-01T09:30:00.123Z", 0), 1'772'357'400'000);
+  EXPECT_TRUE(read_time("2026-03-01", 0).has_value());
+  for (const char* text : {"", "m", "5", "-5m", "5x", "5mm", "2026-03-0", "2026-03-01T", "now"}) {
+    EXPECT_FALSE(read_time(text, kNow).has_value()) << text;
+  }
+}
+
 TEST(Progress, LineFits) {
   using std::chrono::milliseconds;
   for (std::size_t width = 1; width < 120; ++width) {

@@ -136,7 +136,7 @@ TEST_F(Cost, ResumeAllocatesNothingPerEntry) {
   const auto resume = [&] {
     SimStore fresh(disk, 2);
     const std::uint64_t before = allocations.load();
-    EXPECT_TRUE(fresh.api().describe_session("s").ok());
+    EXPECT_TRUE(fresh.api().session_ends("s").ok());
     EXPECT_TRUE(fresh.append({entry("r" + std::to_string(next++))}).ok());
     return allocations.load() - before;
   };

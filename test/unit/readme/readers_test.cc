@@ -98,7 +98,7 @@ TEST_F(Readers, DoNotWaitForAWriter) {
     EXPECT_EQ(3U, entries->size());
     EXPECT_TRUE(sessions.session_tree("s").ok());
     EXPECT_TRUE(sessions.describe_session("s").ok());
-    EXPECT_TRUE(sessions.list_sessions().ok());
+    EXPECT_TRUE(sessions.session_ids().ok());
     EXPECT_TRUE(sessions.verify_session("s").ok());
     EXPECT_TRUE(sessions.dump_session("s").ok());
   }

@@ -64,7 +64,7 @@ TEST_F(Readme, TheExampleLeavesTwoSoundSessions) {
   auto store = Store::open("file:" + directory_ + "/notes");
   ASSERT_TRUE(store.ok()) << store.error().message();
   SessionStore& sessions = store->sessions();
-  const auto ids = sessions.list_sessions();
+  const auto ids = sessions.session_ids();
   ASSERT_TRUE(ids.ok()) << ids.error().message();
   ASSERT_EQ(2U, ids->size());
   std::size_t forks = 0;

@@ -19,6 +19,7 @@ class LosingBackend : public Backend {
   const std::string& store_id() const override { return kept_->store_id(); }
   Filler filler() override { return kept_->filler(); }
   Result<std::vector<std::string>> list() override { return kept_->list(); }
+  Result<std::vector<SurveyedLog>> survey() override { return kept_->survey(); }
   Result<void> create(const std::string& id, std::span<const std::string> entries) override {
     return kept_->create(id, entries);
   }

@@ -160,8 +160,8 @@ TEST(StoreOpen, MemoryStoresAreSeparate) {
   auto two = Store::open("memory:");
   ASSERT_TRUE(one.ok() && two.ok());
   ASSERT_TRUE(one->sessions().create_session().ok());
-  EXPECT_EQ(1u, one->sessions().list_sessions()->size());
-  EXPECT_EQ(0u, two->sessions().list_sessions()->size());
+  EXPECT_EQ(1u, one->sessions().session_ids()->size());
+  EXPECT_EQ(0u, two->sessions().session_ids()->size());
   EXPECT_NE(one->id(), two->id());
 }
 

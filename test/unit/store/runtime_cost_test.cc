@@ -12,6 +12,7 @@ class CountingView : public LogView {
  public:
   explicit CountingView(std::shared_ptr<const LogView> view) : view_(std::move(view)) {}
   const FoldState& fold() const override { return view_->fold(); }
+  std::uint64_t settled_bytes() const override { return view_->settled_bytes(); }
   std::uint32_t damaged() const override { return view_->damaged(); }
   Result<StoredEntry> entry(Ordinal own) const override {
     ++looked;

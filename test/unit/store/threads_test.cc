@@ -195,7 +195,7 @@ TEST_P(Threads, ExpectedTailLetsOneThrough) {
   std::mutex mutex;
   on_threads(kThreads, [&](int thread) {
     for (int wins = 0; wins < 15;) {
-      const auto tail = target_.api().describe_session("s1")->tail;
+      const auto tail = target_.api().session_ends("s1")->tail;
       AppendOptions options;
       options.expected_tail = tail;
       const auto name = "t" + std::to_string(thread) + "-" + std::to_string(wins);

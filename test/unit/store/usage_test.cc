@@ -70,7 +70,7 @@ TEST_P(Usage, AConversation) {
   const auto entries = sessions.load_session_entries(fork->session_id);
   for (const auto ordinal : tree->path(*head)) story += (*entries)[ordinal].payload;
   EXPECT_EQ(R"({"role":"user","content":"hi"}{"role":"assistant","content":"good day"})", story);
-  EXPECT_EQ(2u, sessions.list_sessions()->size());
+  EXPECT_EQ(2u, sessions.session_ids()->size());
 }
 
 TEST_P(Usage, TheHeaderSaysWhatItWasTold) {
@@ -206,7 +206,7 @@ TEST_P(Usage, AClosedStoreAnswersNothing) {
   EXPECT_TRUE(refused(sessions.read_session("s1")));
   EXPECT_TRUE(refused(sessions.session_tree("s1")));
   EXPECT_TRUE(refused(sessions.describe_session("s1")));
-  EXPECT_TRUE(refused(sessions.list_sessions()));
+  EXPECT_TRUE(refused(sessions.session_ids()));
   EXPECT_TRUE(refused(sessions.branch_from_entry("s1", "a")));
 }
 

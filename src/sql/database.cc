@@ -1,0 +1,162 @@
+#include "sql/database.h"
+
+#include <sqlite3.h>
+
+#include "base/try.h"
+
+namespace quipu::sql {
+namespace {
+
+Code code_of(int status) {
+  switch (status & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_INTERRUPT:
+      return Code::kBusy;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return Code::kCorrupt;
+    case SQLITE_FULL:
+      return Code::kNoSpace;
+    case SQLITE_NOMEM:
+      return Code::kNoMemory;
+    case SQLITE_READONLY:
+      return Code::kStorageGone;
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return Code::kNotAllowed;
+    case SQLITE_CONSTRAINT:
+      return Code::kIdConflict;
+    case SQLITE_TOOBIG:
+      return Code::kTooLarge;
+    case SQLITE_ERROR:
+    case SQLITE_MISMATCH:
+    case SQLITE_RANGE:
+      return Code::kInvalidArgument;
+    case SQLITE_MISUSE:
+      return Code::kInternal;
+    default:  // IOERR, CANTOPEN, PROTOCOL …
+      return Code::kIoError;
+  }
+}
+
+Error error_of(int status, sqlite3* database) {
+  const char* text = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(status);
+  return Error(code_of(status), std::string("sqlite: ") + text);
+}
+
+}  // namespace
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+Statement& Statement::bind(int parameter, std::int64_t number) {
+  const int status = sqlite3_bind_int64(statement_.get(), parameter, number);
+  if (bound_ == SQLITE_OK) bound_ = status;
+  return *this;
+}
+
+Statement& Statement::bind(int parameter, std::string_view text) {
+  // A null pointer would bind null, and an empty view may have one.
+  const char* bytes = text.empty() ? "" : text.data();
+  const int status = sqlite3_bind_text64(statement_.get(), parameter, bytes, text.size(),
+                                         SQLITE_STATIC, SQLITE_UTF8);
+  if (bound_ == SQLITE_OK) bound_ = status;
+  return *this;
+}
+
+Result<bool> Statement::step() {
+  if (bound_ != SQLITE_OK) return error_of(bound_, nullptr);
+  const int status = sqlite3_step(statement_.get());
+  if (status == SQLITE_ROW) return true;
+  if (status == SQLITE_DONE) return false;
+  return error_of(status, sqlite3_db_handle(statement_.get()));
+}
+
+Result<void> Statement::run() {
+  auto stepped = step();
+  reset();
+  if (!stepped.ok()) return std::move(stepped).error();
+  return {};
+}
+
+void Statement::reset() {
+  sqlite3_reset(statement_.get());  // repeats the error of the step, which was reported
+  sqlite3_clear_bindings(statement_.get());
+  bound_ = SQLITE_OK;
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+std::string_view Statement::text(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_.get(), column);
+  if (text == nullptr) return {};
+  const int bytes = sqlite3_column_bytes(statement_.get(), column);
+  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(bytes)};
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+void Connection::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+
+Result<Connection> Connection::open(const std::string& file, const ConnectionOptions& options) {
+  const int flags = SQLITE_OPEN_READWRITE | (options.create ? SQLITE_OPEN_CREATE : 0) |
+                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
+  sqlite3* raw = nullptr;
+  const int status = sqlite3_open_v2(file.c_str(), &raw, flags, nullptr);
+  Connection connection(raw);  // there even after most failures
+  if (status != SQLITE_OK) return error_of(status, raw).in(file);
+  sqlite3_busy_timeout(raw, static_cast<int>(options.busy_wait.count()));
+  // Files may come from anywhere: what stands in a schema is not to be run, and a
+  // mapped file that somebody truncates would end the process.
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  TRY(connection.execute("PRAGMA mmap_size=0; PRAGMA cell_size_check=ON"));
+  return connection;
+}
+
+Result<void> Connection::execute(const std::string& sql) {
+  const int status = sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (status != SQLITE_OK) return error_of(status, database_.get());
+  return {};
+}
+
+Result<Statement> Connection::prepare(std::string_view sql) {
+  sqlite3_stmt* raw = nullptr;
+  const int status =
+      sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
+  if (status != SQLITE_OK) return error_of(status, database_.get());
+  if (raw == nullptr) return Error(Code::kInvalidArgument, "no SQL statement");
+  return Statement(raw);
+}
+
+Result<std::optional<std::int64_t>> Connection::number(std::string_view sql) {
+  TRY_ASSIGN(Statement statement, prepare(sql));
+  TRY_ASSIGN(const bool row, statement.step());
+  return row ? std::optional(statement.integer(0)) : std::nullopt;
+}
+
+void Connection::interrupt() { sqlite3_interrupt(database_.get()); }
+
+void Connection::abandon() { [[maybe_unused]] sqlite3* leaked = database_.release(); }
+
+Result<Transaction> Transaction::begin(Connection& connection) {
+  TRY(connection.execute("BEGIN IMMEDIATE"));
+  return Transaction(connection);
+}
+
+Transaction::~Transaction() {
+  if (connection_ == nullptr) return;
+  ignore(connection_->execute("ROLLBACK"), "SQLite may have rolled back by itself already");
+}
+
+Result<void> Transaction::commit() {
+  TRY(connection_->execute("COMMIT"));
+  connection_ = nullptr;
+  return {};
+}
+
+}  // namespace quipu::sql

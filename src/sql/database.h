@@ -1,0 +1,117 @@
+// The small face over SQL: connection, statement, transaction.
+//
+// Everything that speaks SQL speaks it through these three, so that another
+// driver can stand beside SQLite without its callers changing: values are
+// integers, texts and null, parameters are `?1`, `?2` …, columns count from 0.
+// The SQL text itself is the caller's business.
+//
+// Errors: `busy` when another connection held the database for longer than
+// `busy_wait`, or the call was interrupted; `corrupt` for a file that is damaged
+// or no database; `no_space`, `no_memory`, `io_error`; `storage_gone` when it
+// cannot be written; `not_allowed`; `id_conflict` for a violated constraint;
+// `invalid_argument` for SQL that does not fit the database.
+//
+// Thread-safety: one thread at a time for a connection and all its statements,
+// with one exception: `interrupt` may be called from any.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "quipu/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace quipu::sql {
+
+/// A prepared statement. Must not outlive its connection.
+class Statement {
+ public:
+  Statement& bind(int parameter, std::int64_t number);
+  /// Kept by reference: `text` must live until the next `reset`.
+  Statement& bind(int parameter, std::string_view text);
+  Statement& bind(int parameter, std::string&& text) = delete;
+
+  /// To the next row; false at the end. A failed `bind` is reported here.
+  Result<bool> step();
+  /// For statements without rows: runs it and makes it ready to run again.
+  Result<void> run();
+  /// Makes it ready to run again; what was bound is forgotten.
+  void reset();
+
+  std::int64_t integer(int column) const;
+  /// Valid until the next `step` or `reset`.
+  std::string_view text(int column) const;
+  bool is_null(int column) const;
+
+ private:
+  friend class Connection;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int bound_ = 0;  // the first error of a bind
+};
+
+struct ConnectionOptions {
+  /// How long a statement waits for another connection before it is `busy`.
+  std::chrono::milliseconds busy_wait{100};
+  /// Make the file when there is none.
+  bool create = true;
+};
+
+class Connection {
+ public:
+  /// `:memory:` is a database of this connection alone. Opening reads nothing:
+  /// that a file is no database shows with the first statement.
+  static Result<Connection> open(const std::string& file, const ConnectionOptions& options = {});
+
+  /// One statement or several, whose rows nobody wants.
+  Result<void> execute(const std::string& sql);
+  Result<Statement> prepare(std::string_view sql);
+  /// The first column of the first row; nothing without rows.
+  Result<std::optional<std::int64_t>> number(std::string_view sql);
+
+  /// Ends what is running now with `busy`. From any thread.
+  void interrupt();
+
+  /// Gives the connection up without closing it. After fork() closing would
+  /// free the locks of the parent's connection.
+  void abandon();
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+  };
+  explicit Connection(sqlite3* database) : database_(database) {}
+
+  std::unique_ptr<sqlite3, Close> database_;
+};
+
+/// All of it or nothing: what is not committed is rolled back at the end.
+class Transaction {
+ public:
+  /// Waits for other writers here and not at the first write, where waiting
+  /// could be a deadlock.
+  static Result<Transaction> begin(Connection& connection);
+  Transaction(Transaction&& other) noexcept : connection_(other.connection_) {
+    other.connection_ = nullptr;
+  }
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+
+  Result<void> commit();
+
+ private:
+  explicit Transaction(Connection& connection) : connection_(&connection) {}
+  Connection* connection_;
+};
+
+}  // namespace quipu::sql

@@ -1,0 +1,58 @@
+// The catalogue: one row for every session, made fresh by whoever asks.
+//
+// Invariants
+//   1. What exists is what the backend's survey says. A row without a log is
+//      dropped, a log without a row is folded.
+//   2. A row is shown only when its log is unchanged since it was folded
+//      (`is_fresh`), or after it was folded again.
+//   3. The file (ViewFile) is a cache of rows and decides nothing.
+//
+// Appends do not touch it: freshness is pulled by reads and never pushed.
+// Between lists rows stay in memory, so what other processes write to the file
+// is of no interest: it could only say what the survey says anyway.
+//
+// Thread-safety: every call from every thread; one at a time does the work.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/mutex.h"
+#include "view/view_file.h"
+
+namespace quipu::view {
+
+class Catalogue {
+ public:
+  /// `file` null: in memory only.
+  Catalogue(std::shared_ptr<Backend> backend, std::unique_ptr<ViewFile> file)
+      : backend_(std::move(backend)), file_(std::move(file)) {}
+
+  /// Makes every row fresh. Fails only when the logs cannot be listed.
+  Result<void> refresh() EXCLUDES(mutex_);
+
+  /// From the rows as they are; see SessionStore::list_sessions.
+  Result<Page<SessionSummary>> query(const SessionFilter& filter, const PageRequest& page)
+      EXCLUDES(mutex_);
+
+  /// The two of them.
+  Result<Page<SessionSummary>> list(const SessionFilter& filter, const PageRequest& page);
+
+ private:
+  void load() REQUIRES(mutex_);
+  Result<RowPointer> fold(const SurveyedLog& log, const SessionRow* known) REQUIRES(mutex_);
+  void sort() REQUIRES(mutex_);
+
+  const std::shared_ptr<Backend> backend_;
+  Mutex mutex_;
+  const std::unique_ptr<ViewFile> file_ GUARDED_BY(mutex_);
+  bool loaded_ GUARDED_BY(mutex_) = false;
+  std::vector<RowPointer> rows_ GUARDED_BY(mutex_);    // by id
+  std::vector<RowPointer> newest_ GUARDED_BY(mutex_);  // the same, newest first
+};
+
+/// One session, read from its log alone.
+Result<SessionSummary> describe(Backend& backend, const std::string& session_id);
+
+}  // namespace quipu::view

@@ -1,0 +1,18 @@
+// Folding a log into its row of the catalogue.
+#pragma once
+
+#include "backend/backend.h"
+#include "view/session_row.h"
+
+namespace quipu::view {
+
+/// The row of a session as it is now. `known`, a row of the same session, is gone
+/// on from when the log has only grown since: the answer is the same as without
+/// it, in every member. `not_found` when the session is gone.
+Result<SessionRow> fold_session(Backend& backend, const SurveyedLog& log, const SessionRow* known);
+
+/// Whether a row still says everything: the log is the same, and all of it was
+/// settled when the row was made.
+bool is_fresh(const LogCursor& cursor, const SurveyedLog& log);
+
+}  // namespace quipu::view

@@ -1,0 +1,176 @@
+#include "view/session_row.h"
+
+#include <charconv>
+
+#include "base/crc32c.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+
+namespace quipu::view {
+namespace {
+
+using json::Kind;
+using json::Member;
+
+struct TextField {
+  std::string_view key;
+  std::string SessionSummary::*field;
+};
+constexpr TextField kTexts[] = {
+    {"agentId", &SessionSummary::agent_id},  {"presetId", &SessionSummary::preset_id},
+    {"cwd", &SessionSummary::cwd},           {"parentSession", &SessionSummary::parent_session},
+    {"created", &SessionSummary::created},   {"model", &SessionSummary::model},
+    {"provider", &SessionSummary::provider}, {"head", &SessionSummary::head},
+    {"tail", &SessionSummary::tail},
+};
+
+struct RowTextField {
+  std::string_view key;
+  std::string SessionRow::*field;
+};
+constexpr RowTextField kRowTexts[] = {
+    {"headerTitle", &SessionRow::header_title},
+    {"headerProject", &SessionRow::header_project},
+    {"firstWords", &SessionRow::first_words},
+};
+
+void write_counts(json::Writer& out, const SessionCounts& counts) {
+  out.begin_object()
+      .member("messages", counts.messages)
+      .member("tokensIn", counts.tokens_in)
+      .member("tokensOut", counts.tokens_out)
+      .member("cacheRead", counts.cache_read)
+      .member("cacheWrite", counts.cache_write)
+      .member("costNanoUsd", counts.cost_nano_usd)
+      .end_object();
+}
+
+template <class T>
+void read_number(const Member& member, T& into) {
+  if (member.kind != Kind::kNumber) return;
+  std::from_chars(member.value.data(), member.value.data() + member.value.size(), into);
+}
+
+SessionCounts read_counts(std::string_view object) {
+  SessionCounts counts;
+  json::MemberWalk walk(object);
+  while (const auto member = walk.next()) {
+    if (member->key == "messages") read_number(*member, counts.messages);
+    if (member->key == "tokensIn") read_number(*member, counts.tokens_in);
+    if (member->key == "tokensOut") read_number(*member, counts.tokens_out);
+    if (member->key == "cacheRead") read_number(*member, counts.cache_read);
+    if (member->key == "cacheWrite") read_number(*member, counts.cache_write);
+    if (member->key == "costNanoUsd") read_number(*member, counts.cost_nano_usd);
+  }
+  return counts;
+}
+
+std::vector<CountedRequest> read_requests(std::string_view array) {
+  std::vector<CountedRequest> requests;
+  json::ElementWalk elements(array);
+  while (const auto element = elements.next()) {
+    CountedRequest request;
+    json::MemberWalk walk(element->value);
+    while (const auto member = walk.next()) {
+      if (member->key == "id") request.id = json::decode_string(member->value);
+      if (member->key == "counted") request.counted = read_counts(member->value);
+      if (member->key == "beforeReset") request.before_reset = member->value == "true";
+    }
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
+void read_member(const Member& member, SessionRow& row) {
+  SessionSummary& summary = row.summary;
+  if (member.kind == Kind::kString) {
+    for (const TextField& text : kTexts) {
+      if (member.key == text.key) summary.*text.field = json::decode_string(member.value);
+    }
+    for (const RowTextField& text : kRowTexts) {
+      if (member.key == text.key) row.*text.field = json::decode_string(member.value);
+    }
+    return;
+  }
+  if (member.key == "newestMs") read_number(member, row.newest_ms.emplace());
+  if (member.key == "logBytes") read_number(member, summary.log_bytes);
+  if (member.key == "schemaVersion") read_number(member, summary.schema_version);
+  if (member.key == "damaged") read_number(member, summary.damaged);
+  if (member.key == "counts") summary.counts = read_counts(member.value);
+  if (member.key == "totals") summary.totals = read_counts(member.value);
+  if (member.key == "info") row.info = read_session_info(member.value);
+  if (member.key == "requests") row.requests = read_requests(member.value);
+}
+
+}  // namespace
+
+void SessionRow::finish() {
+  const auto said = [](const std::optional<std::string>& text) { return text.value_or(""); };
+  const auto either = [](const std::optional<std::string>& text, const std::string& otherwise) {
+    return text && !text->empty() ? *text : otherwise;
+  };
+  summary.session_id = session_id;
+  summary.title = either(info.title, header_title.empty() ? first_words : header_title);
+  summary.project_id = either(info.project_id, header_project);
+  summary.status = either(info.status, "active");
+  summary.working_directory = said(info.working_directory);
+  summary.sdk_cwd = said(info.sdk_cwd);
+  summary.sdk_session_id = said(info.sdk_session_id);
+  summary.archived = info.archived.value_or(false);
+  summary.tags = info.tags.value_or(std::vector<std::string>());
+  summary.entries = cursor.entries;
+  summary.modified_ms = cursor.modified_ms;
+  summary.last_active_ms = newest_ms.value_or(cursor.modified_ms);
+}
+
+std::string encode_row(const SessionRow& row) {
+  const SessionSummary& summary = row.summary;
+  std::string record;
+  json::Writer out(record);
+  out.begin_object();
+  for (const TextField& text : kTexts) out.text_member(text.key, summary.*text.field);
+  for (const RowTextField& text : kRowTexts) out.text_member(text.key, row.*text.field);
+  if (row.newest_ms) out.member("newestMs", *row.newest_ms);
+  out.member("logBytes", summary.log_bytes)
+      .member("schemaVersion", summary.schema_version)
+      .member("damaged", summary.damaged)
+      .raw_member("info", session_info_payload(row.info));
+  write_counts(out.key("counts"), summary.counts);
+  write_counts(out.key("totals"), summary.totals);
+  out.key("requests").begin_array();
+  for (const CountedRequest& request : row.requests) {
+    out.begin_object().member("id", request.id).member("beforeReset", request.before_reset);
+    write_counts(out.key("counted"), request.counted);
+    out.end_object();
+  }
+  out.end_array().end_object();
+  return record;
+}
+
+std::optional<SessionRow> decode_row(std::string session_id, const LogCursor& cursor,
+                                     std::string_view record) {
+  if (!json::is_object(record)) return std::nullopt;
+  SessionRow row;
+  row.session_id = std::move(session_id);
+  row.cursor = cursor;
+  json::MemberWalk walk(record);
+  while (const auto member = walk.next()) read_member(*member, row);
+  row.finish();
+  return row;
+}
+
+std::uint32_t row_crc(const std::string& session_id, const LogCursor& cursor,
+                      std::string_view record) {
+  std::string head = session_id;
+  for (const std::uint64_t number :
+       {cursor.device, cursor.inode, cursor.settled_bytes,
+        static_cast<std::uint64_t>(cursor.modified_ms), std::uint64_t{cursor.entries},
+        std::uint64_t{cursor.tail_crc}}) {
+    head += ' ';
+    head += std::to_string(number);
+  }
+  head += '\n';
+  return crc32c_extend(crc32c(head), record);
+}
+
+}  // namespace quipu::view

@@ -1,0 +1,76 @@
+// SessionRow: one row of the catalogue. What a list shows, what it was made
+// from, and how far it has read.
+//
+// A row is believed only together with its cursor: it says which bytes of which
+// file it was made from, and the log says whether they are still the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/fold.h"
+#include "model/session_info.h"
+#include "quipu/catalogue.h"
+
+namespace quipu::view {
+
+/// How far a row has read its log.
+struct LogCursor {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t settled_bytes = 0;
+  std::int64_t modified_ms = 0;
+  /// Own entries that are in the row.
+  Ordinal entries = 0;
+  /// Of the last one's line. Its seal chains all lines before it, so a line with
+  /// the same sum has the same past.
+  std::uint32_t tail_crc = 0;
+
+  bool operator==(const LogCursor&) const = default;
+};
+
+/// A request whose usage is counted and that may yet be repeated.
+struct CountedRequest {
+  std::string id;
+  SessionCounts counted{};
+  /// Counted in what was before the last `context_reset`.
+  bool before_reset = false;
+
+  bool operator==(const CountedRequest&) const = default;
+};
+
+struct SessionRow {
+  std::string session_id{};
+  LogCursor cursor{};
+  /// All but what follows from the members below: see `finish`.
+  SessionSummary summary{};
+  std::string header_title{};
+  std::string header_project{};
+  /// Timestamp of the newest entry that has one.
+  std::optional<std::int64_t> newest_ms{};
+  /// First line of the first user message.
+  std::string first_words{};
+  SessionInfo info{};
+  /// The last few, oldest first.
+  std::vector<CountedRequest> requests{};
+
+  /// Fills in what the summary says by several sources: title, project, status …
+  void finish();
+
+  bool operator==(const SessionRow&) const = default;
+};
+
+/// The row as readable JSON, without id and cursor; and back. Nothing when the
+/// text is no such row.
+std::string encode_row(const SessionRow& row);
+std::optional<SessionRow> decode_row(std::string session_id, const LogCursor& cursor,
+                                     std::string_view record);
+
+/// Over everything that is stored of a row.
+std::uint32_t row_crc(const std::string& session_id, const LogCursor& cursor,
+                      std::string_view record);
+
+}  // namespace quipu::view
