@@ -212,6 +212,8 @@ class Runtime {
   /// it.
   Result<void> remove_queued(std::string_view queue_id);
 
+  /// Asks, and answers with the request's id. A request of this id for the same tool
+  /// that is pending already is success: after a crash one may simply ask again.
   Result<std::string> request_permission(const PermissionRequest& request);
   /// `decision`: "allow", "deny" … `details`: a JSON object whose members go into
   /// the fact, or empty. `not_found` without the request; `invalid_argument` when it
@@ -219,6 +221,8 @@ class Runtime {
   Result<void> resolve_permission(std::string_view request_id, std::string_view decision,
                                   std::string_view details = {});
   Result<std::vector<PendingPermission>> pending_permissions();
+  /// What was decided about a request; nothing while it is pending or was never made.
+  Result<std::optional<std::string>> decision(std::string_view request_id);
 
   Result<RuntimeState> state();
   Result<Recovery> recover(const RecoverOptions& options = {});

@@ -235,8 +235,18 @@ Result<std::string> Runtime::request_permission(const PermissionRequest& request
     out.end_object();
     AppendOptions append;
     append.fence = request.fence;
-    TRY(sessions_->append_session_entries(session_id_, std::array{entry}, append));
-    return id;
+    auto stored = sessions_->append_session_entries(session_id_, std::array{entry}, append);
+    if (stored.ok()) return id;
+    // A later run asks what an earlier one asked: it names another run, and is the
+    // same question.
+    if (stored.error().code() == Code::kIdConflict) {
+      TRY_ASSIGN(const auto pending, pending_permissions());
+      const bool is_asked = std::any_of(pending.begin(), pending.end(), [&](const auto& one) {
+        return one.request_id == id && one.tool == request.tool;
+      });
+      if (is_asked) return id;
+    }
+    return std::move(stored).error();
   });
 }
 
@@ -277,6 +287,19 @@ Result<std::vector<PendingPermission>> Runtime::pending_permissions() {
   return guarded([&]() -> Result<std::vector<PendingPermission>> {
     TRY_ASSIGN(const auto lineage, sessions_->lineage(session_id_));
     return read_permissions(*lineage);
+  });
+}
+
+Result<std::optional<std::string>> Runtime::decision(std::string_view request_id) {
+  return guarded([&]() -> Result<std::optional<std::string>> {
+    TRY_ASSIGN(const auto lineage, sessions_->lineage(session_id_));
+    FactWalk walk(*lineage, EntryType::kPermissionResolve);
+    for (;;) {
+      TRY_ASSIGN(const auto fact, walk.next());
+      if (!fact) return std::optional<std::string>();
+      if (text_member(fact->payload, "requestId") != request_id) continue;
+      return std::optional(text_member(fact->payload, "decision"));
+    }
   });
 }
 

@@ -159,6 +159,22 @@ TEST_P(RuntimeTest, AQueueEntryThatSaysNothingDoesNotJam) {
   EXPECT_EQ("q", must(runtime_.dequeue_into())->queue_id);
 }
 
+// Found by the agent that is killed: the next run asked again, under its own name.
+TEST_P(RuntimeTest, ALaterRunMayAskWhatAnEarlierOneAsked) {
+  for (int i = 0; i < 2; ++i) {
+    const quipu::Run run = must(runtime_.begin_run({.take_over = true}));
+    EXPECT_EQ(
+        "r",
+        must(runtime_.request_permission({.request_id = "r", .tool = "rm", .fence = run.run_id})));
+  }
+  EXPECT_EQ(1u, must(runtime_.pending_permissions()).size());
+  EXPECT_EQ(Code::kIdConflict,
+            runtime_.request_permission({.request_id = "r", .tool = "bash"}).error().code());
+  EXPECT_EQ(std::nullopt, must(runtime_.decision("r")));
+  must(runtime_.resolve_permission("r", "deny"));
+  EXPECT_EQ("deny", must(runtime_.decision("r")));
+}
+
 TEST_P(RuntimeTest, PermissionsAreAskedAndAnsweredOnce) {
   const std::string first = must(runtime_.request_permission(
       {.tool_use_id = "call-1", .tool = "bash", .input = R"({"c":1})"}));
