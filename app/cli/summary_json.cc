@@ -46,6 +46,10 @@ void write_summary(JsonWriter& json, const SessionSummary& summary) {
       .optional_member("created", summary.created)
       .member("lastActive", utc_text(summary.last_active_ms))
       .member("updated", utc_text(summary.modified_ms))
+      .member("processing", summary.processing)
+      .member("generation", summary.generation)
+      .member("queued", summary.queued)
+      .member("pending", summary.pending)
       .optional_member("model", summary.model)
       .optional_member("provider", summary.provider)
       .key("counts");

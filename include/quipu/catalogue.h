@@ -69,6 +69,13 @@ struct SessionSummary {
   std::string model{};     // the last one seen
   std::string provider{};  // the last one seen
 
+  /// Runtime state: see runtime.h. A run began and did not end; how many there were;
+  /// messages that wait; questions that nobody answered.
+  bool processing = false;
+  std::uint64_t generation = 0;
+  std::uint32_t queued = 0;
+  std::uint32_t pending = 0;
+
   std::uint32_t entries = 0;  // own log, facts included
   std::string head{};
   std::string tail{};

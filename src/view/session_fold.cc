@@ -8,12 +8,12 @@
 #include "base/json_scan.h"
 #include "base/time_text.h"
 #include "base/try.h"
+#include "dialect/lift.h"
 
 namespace quipu::view {
 namespace {
 
 using json::Kind;
-using json::Member;
 
 // One request is written as a few entries next to each other; more than a few
 // ids would make every row long for nothing.
@@ -22,81 +22,39 @@ constexpr std::size_t kTitleBytesMax = 100;
 // The first line of a long message is near its beginning or not worth looking for.
 constexpr std::size_t kTitleSearchBytes = 4096;
 
-std::uint64_t count_of(const Member& member) {
-  // Counts may be written as 12.0 or 1e3; negative ones are nonsense.
-  double number = 0;
-  const char* end = member.value.data() + member.value.size();
-  if (member.kind != Kind::kNumber) return 0;
-  std::from_chars(member.value.data(), end, number);
-  return number >= 0 && number < 1e15 ? static_cast<std::uint64_t>(number) : 0;
-}
-
-std::int64_t nano_usd_of(const Member& member) {
-  double number = 0;
-  const char* end = member.value.data() + member.value.size();
-  if (member.kind != Kind::kNumber) return 0;
-  std::from_chars(member.value.data(), end, number);
-  return std::abs(number) < 1e9 ? std::llround(number * 1e9) : 0;
-}
-
-SessionCounts read_usage(std::string_view object) {
+SessionCounts counts_of(const Usage& usage) {
   SessionCounts counts;
-  json::MemberWalk walk(object);
-  while (const auto member = walk.next()) {
-    if (json::key_equals(member->key, "tokensIn")) counts.tokens_in = count_of(*member);
-    if (json::key_equals(member->key, "tokensOut")) counts.tokens_out = count_of(*member);
-    if (json::key_equals(member->key, "cacheRead")) counts.cache_read = count_of(*member);
-    if (json::key_equals(member->key, "cacheWrite")) counts.cache_write = count_of(*member);
-    if (json::key_equals(member->key, "costUsd")) counts.cost_nano_usd = nano_usd_of(*member);
-  }
+  counts.tokens_in = usage.tokens_in.value_or(0);
+  counts.tokens_out = usage.tokens_out.value_or(0);
+  counts.cache_read = usage.cache_read.value_or(0);
+  counts.cache_write = usage.cache_write.value_or(0);
+  const double cost = usage.cost_usd.value_or(0);
+  counts.cost_nano_usd = std::abs(cost) < 1e9 ? std::llround(cost * 1e9) : 0;
   return counts;
 }
 
-/// What the catalogue wants of a message, as views into its payload.
-struct MessageParts {
-  std::string_view role;
-  Member content{};
-  std::string_view usage;  // an object; empty: none
-  std::string request_id;
-  std::string model;
-  std::string provider;
-};
-
-MessageParts read_message(std::string_view payload) {
-  MessageParts parts;
-  json::MemberWalk walk(payload);
-  while (const auto member = walk.next()) {
-    if (json::key_equals(member->key, "content")) parts.content = *member;
-    if (json::key_equals(member->key, "usage") && member->kind == Kind::kObject) {
-      parts.usage = member->value;
-    }
-    if (member->kind != Kind::kString) continue;
-    if (json::key_equals(member->key, "role")) parts.role = member->value;
-    if (json::key_equals(member->key, "requestId")) {
-      parts.request_id = json::decode_string(member->value);
-    }
-    if (json::key_equals(member->key, "model")) parts.model = json::decode_string(member->value);
-    if (json::key_equals(member->key, "provider")) {
-      parts.provider = json::decode_string(member->value);
-    }
-  }
-  return parts;
+std::string text_of(std::string_view token) {
+  return token.empty() ? std::string() : json::decode_string(token);
 }
 
-bool is_type(const Member& part, std::string_view type) {
-  const auto found = json::find_member(part.value, "type");
-  return found && found->kind == Kind::kString && json::decode_string(found->value) == type;
+std::string text_member(std::string_view object, std::string_view key) {
+  const auto member = json::find_member(object, key);
+  return member && member->kind == Kind::kString ? json::decode_string(member->value)
+                                                 : std::string();
 }
 
-bool is_only_tool_results(const Member& content) {
-  if (content.kind != Kind::kArray) return false;
-  json::ElementWalk walk(content.value);
-  bool any = false;
-  while (const auto part = walk.next()) {
-    if (!is_type(*part, "tool_result")) return false;
-    any = true;
+std::uint64_t number_member(std::string_view object, std::string_view key) {
+  std::uint64_t number = 0;
+  if (const auto member = json::find_member(object, key)) {
+    std::from_chars(member->value.data(), member->value.data() + member->value.size(), number);
   }
-  return any;
+  return number;
+}
+
+bool is_only_tool_results(const std::vector<PartView>& parts) {
+  return !parts.empty() && std::all_of(parts.begin(), parts.end(), [](const PartView& part) {
+    return part.type == PartType::kToolResult;
+  });
 }
 
 // The first line that is not blank, cut between characters.
@@ -115,15 +73,10 @@ std::string first_line(std::string_view token) {
   return text.substr(from, to - from) + "…";
 }
 
-std::string first_words(const Member& content) {
-  if (content.kind == Kind::kString) return first_line(content.value);
-  if (content.kind != Kind::kArray) return {};
-  json::ElementWalk walk(content.value);
-  while (const auto part = walk.next()) {
-    if (!is_type(*part, "text")) continue;
-    const auto text = json::find_member(part->value, "text");
-    if (!text || text->kind != Kind::kString) continue;
-    if (std::string line = first_line(text->value); !line.empty()) return line;
+std::string first_words(const std::vector<PartView>& parts) {
+  for (const PartView& part : parts) {
+    if (part.type != PartType::kText) continue;
+    if (std::string line = first_line(part.text); !line.empty()) return line;
   }
   return {};
 }
@@ -166,25 +119,71 @@ void add_header(SessionRow& row, const Envelope& envelope) {
   row.summary.created = envelope.timestamp.view();
 }
 
+void note_model(SessionRow& row, const std::string& model, const std::string& provider) {
+  if (!model.empty()) row.summary.model = model;
+  if (!provider.empty()) row.summary.provider = provider;
+}
+
 void add_message(SessionRow& row, const Envelope& envelope, bool redacted) {
-  const MessageParts parts = read_message(envelope.payload);
-  if (!parts.model.empty()) row.summary.model = parts.model;
-  if (!parts.provider.empty()) row.summary.provider = parts.provider;
+  std::vector<PartView> parts;
+  const MessageView message = dialect::lift(envelope.type.view(), envelope.payload, parts);
+  note_model(row, text_of(message.model), text_of(message.provider));
   // What was used stays used when the text is redacted.
-  if (!parts.usage.empty()) count_usage(row, parts.request_id, read_usage(parts.usage));
-  if (parts.role != "\"user\"" || is_only_tool_results(parts.content)) return;
+  if (!message.usage.empty()) {
+    count_usage(row, text_of(message.request_id), counts_of(read_usage(message.usage)));
+  }
+  if (message.role != Role::kUser || is_only_tool_results(parts)) return;
   ++row.summary.counts.messages;
   ++row.summary.totals.messages;
-  if (row.first_words.empty() && !redacted) row.first_words = first_words(parts.content);
+  if (row.first_words.empty() && !redacted) row.first_words = first_words(parts);
 }
 
 // A `usage` fact is the usage itself, or has it in a member of that name.
 void add_usage_fact(SessionRow& row, const Envelope& envelope) {
-  const MessageParts parts = read_message(envelope.payload);
-  if (!parts.model.empty()) row.summary.model = parts.model;
-  if (!parts.provider.empty()) row.summary.provider = parts.provider;
-  count_usage(row, parts.request_id,
-              read_usage(parts.usage.empty() ? envelope.payload : parts.usage));
+  const auto inner = json::find_member(envelope.payload, "usage");
+  const bool is_inner = inner && inner->kind == Kind::kObject;
+  note_model(row, text_member(envelope.payload, "model"),
+             text_member(envelope.payload, "provider"));
+  count_usage(row, text_member(envelope.payload, "requestId"),
+              counts_of(read_usage(is_inner ? inner->value : envelope.payload)));
+}
+
+void forget(std::vector<std::string>& ids, const std::string& id) {
+  ids.erase(std::remove(ids.begin(), ids.end(), id), ids.end());
+}
+
+// Runtime state: what runtime.h reads from the same facts, as ids.
+void add_runtime_fact(SessionRow& row, EntryType type, const Envelope& envelope) {
+  // What a fact is about; facts that begin something may be it themselves.
+  const auto id_in = [&](std::string_view key) { return text_member(envelope.payload, key); };
+  const auto own_or = [&](std::string_view key) {
+    std::string id = id_in(key);
+    return id.empty() ? std::string(envelope.id.view()) : id;
+  };
+  switch (type) {
+    case EntryType::kRunStart:
+      row.run_id = envelope.id.view();
+      row.summary.processing = true;
+      row.summary.generation = number_member(envelope.payload, "generation");
+      break;
+    case EntryType::kRunEnd:
+      if (id_in("runId") == row.run_id) row.summary.processing = false;
+      break;
+    case EntryType::kQueueAdd:
+      row.queued.push_back(own_or("queueId"));
+      break;
+    case EntryType::kQueueRemove:
+      forget(row.queued, id_in("queueId"));
+      break;
+    case EntryType::kPermissionRequest:
+      row.pending.push_back(own_or("requestId"));
+      break;
+    case EntryType::kPermissionResolve:
+      forget(row.pending, id_in("requestId"));
+      break;
+    default:
+      break;
+  }
 }
 
 void add_entry(SessionRow& row, const StoredEntry& stored, bool first, bool redacted) {
@@ -200,23 +199,20 @@ void add_entry(SessionRow& row, const StoredEntry& stored, bool first, bool reda
     case EntryType::kSessionInfo:
       if (!redacted) row.info.apply(read_session_info(envelope.payload));
       break;
-    case EntryType::kMessage:
-      add_message(row, envelope, redacted);
-      break;
     case EntryType::kUsage:
       add_usage_fact(row, envelope);
       break;
-    case EntryType::kModelChange: {
-      const MessageParts parts = read_message(envelope.payload);
-      if (!parts.model.empty()) row.summary.model = parts.model;
-      if (!parts.provider.empty()) row.summary.provider = parts.provider;
+    case EntryType::kModelChange:
+      note_model(row, text_member(envelope.payload, "model"),
+                 text_member(envelope.payload, "provider"));
       break;
-    }
     case EntryType::kContextReset:
       row.summary.counts = {};
       for (CountedRequest& request : row.requests) request.before_reset = true;
       break;
     default:
+      if (dialect::carries_message(envelope.type.view())) add_message(row, envelope, redacted);
+      add_runtime_fact(row, stored.place.type, envelope);
       break;
   }
 }

@@ -32,7 +32,21 @@ constexpr RowTextField kRowTexts[] = {
     {"headerTitle", &SessionRow::header_title},
     {"headerProject", &SessionRow::header_project},
     {"firstWords", &SessionRow::first_words},
+    {"runId", &SessionRow::run_id},
 };
+
+std::vector<std::string> read_texts(std::string_view array) {
+  std::vector<std::string> texts;
+  json::ElementWalk walk(array);
+  while (const auto text = walk.next()) texts.push_back(json::decode_string(text->value));
+  return texts;
+}
+
+void write_texts(json::Writer& out, std::string_view key, const std::vector<std::string>& texts) {
+  out.key(key).begin_array();
+  for (const std::string& text : texts) out.value(text);
+  out.end_array();
+}
 
 void write_counts(json::Writer& out, const SessionCounts& counts) {
   out.begin_object()
@@ -99,6 +113,10 @@ void read_member(const Member& member, SessionRow& row) {
   if (member.key == "counts") summary.counts = read_counts(member.value);
   if (member.key == "totals") summary.totals = read_counts(member.value);
   if (member.key == "info") row.info = read_session_info(member.value);
+  if (member.key == "processing") summary.processing = member.value == "true";
+  if (member.key == "generation") read_number(member, summary.generation);
+  if (member.key == "queued") row.queued = read_texts(member.value);
+  if (member.key == "pending") row.pending = read_texts(member.value);
   if (member.key == "requests") row.requests = read_requests(member.value);
 }
 
@@ -118,6 +136,8 @@ void SessionRow::finish() {
   summary.sdk_session_id = said(info.sdk_session_id);
   summary.archived = info.archived.value_or(false);
   summary.tags = info.tags.value_or(std::vector<std::string>());
+  summary.queued = static_cast<std::uint32_t>(queued.size());
+  summary.pending = static_cast<std::uint32_t>(pending.size());
   summary.entries = cursor.entries;
   summary.modified_ms = cursor.modified_ms;
   summary.last_active_ms = newest_ms.value_or(cursor.modified_ms);
@@ -135,6 +155,9 @@ std::string encode_row(const SessionRow& row) {
       .member("schemaVersion", summary.schema_version)
       .member("damaged", summary.damaged)
       .raw_member("info", session_info_payload(row.info));
+  out.member("processing", summary.processing).member("generation", summary.generation);
+  write_texts(out, "queued", row.queued);
+  write_texts(out, "pending", row.pending);
   write_counts(out.key("counts"), summary.counts);
   write_counts(out.key("totals"), summary.totals);
   out.key("requests").begin_array();

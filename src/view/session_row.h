@@ -54,6 +54,10 @@ struct SessionRow {
   /// First line of the first user message.
   std::string first_words{};
   SessionInfo info{};
+  /// The newest run; ids of what waits, oldest first.
+  std::string run_id{};
+  std::vector<std::string> queued{};
+  std::vector<std::string> pending{};
   /// The last few, oldest first.
   std::vector<CountedRequest> requests{};
 

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "quipu/runtime.h"
 #include "view_world.h"
 
 namespace quipu::test {
@@ -144,12 +145,58 @@ TEST_F(Fold, AForkCountsItsOwnMessagesOnly) {
 
 // Random logs, listed at random moments by a catalogue that stays open and by
 // ones that come and go: always the same as reading everything from the start.
+TEST(SessionFold, TheListSaysWhatRuntimeSays) {
+  const ScratchDir directory;
+  Store store = open_store("file:" + directory.path());
+  make_session(store, "s");
+  Runtime runtime(store, "s");
+  const auto listed = [&] { return store.sessions().list_sessions()->items.at(0); };
+  const auto agrees = [&] {
+    const auto state = runtime.state();
+    const SessionSummary summary = listed();
+    return state.ok() && summary.processing == state->processing &&
+           summary.generation == state->generation && summary.queued == state->queued.size() &&
+           summary.pending == state->pending.size();
+  };
+  EXPECT_TRUE(agrees());
+  const auto run = runtime.begin_run();
+  ASSERT_TRUE(run.ok());
+  ASSERT_TRUE(runtime.enqueue(R"({"role":"user","content":"one"})").ok());
+  ASSERT_TRUE(runtime.enqueue(R"({"role":"user","content":"two"})").ok());
+  ASSERT_TRUE(runtime.request_permission({.request_id = "p", .tool = "rm"}).ok());
+  EXPECT_EQ(listed().queued, 2u);
+  EXPECT_EQ(listed().pending, 1u);
+  EXPECT_TRUE(listed().processing);
+  EXPECT_TRUE(agrees());
+  ASSERT_TRUE(runtime.dequeue_into().ok());
+  ASSERT_TRUE(runtime.resolve_permission("p", "allow").ok());
+  EXPECT_TRUE(agrees());
+  ASSERT_TRUE(runtime.begin_run({.take_over = true}).ok());
+  EXPECT_EQ(listed().generation, 2u);
+  EXPECT_TRUE(agrees());
+  EXPECT_FALSE(runtime.end_run(*run).ok());
+  EXPECT_TRUE(listed().processing);
+}
+
+TEST(SessionFold, FlatLinesAreMessages) {
+  const ScratchDir directory;
+  Store store = open_store("file:" + directory.path());
+  ASSERT_TRUE(store.sessions().create_session({.id = "s"}).ok());
+  const NewEntry lines[] = {entry_of("user", R"({"content":"create hello.ts"})"),
+                            entry_of("assistant", R"({"content":"done"})"),
+                            entry_of("tool_result", R"({"toolCallId":"c","output":"o"})")};
+  ASSERT_TRUE(store.sessions().append_session_entries("s", lines).ok());
+  const SessionSummary listed = store.sessions().list_sessions()->items.at(0);
+  EXPECT_EQ(listed.counts.messages, 1u);
+  EXPECT_EQ(listed.title, "create hello.ts");
+}
+
 class IncrementalIsFromScratch : public testing::TestWithParam<std::uint32_t> {
  protected:
   NewEntry random_entry(std::vector<std::string>& ids) {
     NewEntry entry;
     const auto number = std::to_string(random_() % 5);
-    switch (random_() % 9) {
+    switch (random_() % 12) {
       case 0:
       case 1:
         entry = user("text " + number);
@@ -172,6 +219,18 @@ class IncrementalIsFromScratch : public testing::TestWithParam<std::uint32_t> {
         break;
       case 7:
         entry = entry_of("context_reset", "{}");
+        break;
+      case 8:
+        entry = random_() % 2 == 0 ? entry_of("run_start", R"({"generation":)" + number + "}")
+                                   : entry_of("run_end", R"({"runId":"e)" + number + "\"}");
+        break;
+      case 9:
+        entry = entry_of(random_() % 2 == 0 ? "queue_add" : "queue_remove",
+                         R"({"queueId":"q)" + number + "\"}");
+        break;
+      case 10:
+        entry = entry_of(random_() % 2 == 0 ? "permission_request" : "permission_resolve",
+                         R"({"requestId":"p)" + number + "\"}");
         break;
       default:
         if (ids.empty()) return user("first");
