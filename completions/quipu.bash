@@ -41,7 +41,6 @@ _quipu() {
       queue) own="--text --id" ;;
       recover) own="--apply" ;;
       attach) own="--type" ;;
-      list) own="--ids --wide" ;;
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;
       compact) own="--keep --summarizer --trigger --lift --entry" ;;
@@ -49,7 +48,6 @@ _quipu() {
       stats) own="--project --all" ;;
       tag) own="--remove" ;;
       archive) own="--undo" ;;
-      show) own="--entry --full" ;;
       cat) own="--sealed" ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$own $shared" -- "$current")
@@ -59,16 +57,13 @@ _quipu() {
     mapfile -t COMPREPLY < <(compgen -W "put get list" -- "$current")
   elif [[ $position -eq 1 && $command == queue ]]; then
     mapfile -t COMPREPLY < <(compgen -W "add list remove" -- "$current")
-  elif [[ $position -eq 0 && $command != @(init|new|list|version) ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" "${store[@]}" list --ids 2>/dev/null)" -- "$current")
-  elif [[ $command == @(append|branch|attach|queue) ]]; then
   elif [[ $command == project && $position -eq 0 ]]; then
     mapfile -t COMPREPLY < <(compgen -W "list show rename relocate assign" -- "$current")
   elif [[ $command == project ]]; then
     compopt -o dirnames
   elif [[ $position -eq 0 && $command != @(init|new|list|version) ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" "${store[@]}" list --all --ids 2>/dev/null)" -- "$current")
-  elif [[ $command == append ]]; then
+  elif [[ $command == @(append|branch|attach|queue) ]]; then
     compopt -o default
   fi
 }

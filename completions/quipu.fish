@@ -42,7 +42,7 @@ complete -c quipu -n "$none" -a migrate -d 'rewrite sessions of older versions'
 complete -c quipu -n "$none" -a dump -d 'show how the log is stored'
 complete -c quipu -n "$none" -a version -d 'print the version'
 
-complete -c quipu -n "__fish_seen_subcommand_from $with_session" -a '(quipu list --all --ids 2>/dev/null)' -d session"
+complete -c quipu -n "__fish_seen_subcommand_from $with_session" -a '(quipu list --all --ids 2>/dev/null)' -d session
 complete -c quipu -n '__fish_seen_subcommand_from append branch attach queue' -F
 complete -c quipu -n '__fish_seen_subcommand_from append' -F
 complete -c quipu -n '__fish_seen_subcommand_from new' -l id -x -d 'its id'
