@@ -18,8 +18,8 @@
 
 namespace quipu::context {
 
-/// Estimates the tokens of every piece and of the whole. `anchor`: scaled by what
-/// the provider reported last.
+/// Estimates the tokens of every piece and of the whole, scaled by what the provider
+/// reported last (Conversation::anchor_tokens).
 std::uint64_t count_tokens(Conversation& conversation);
 
 /// `too_large` when it cannot be done.

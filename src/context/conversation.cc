@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/json_scan.h"
 #include "context/wire_names.h"

@@ -189,8 +189,6 @@ std::string data_url(const PartView& attachment) {
   return url + "\"";
 }
 
-bool is_image(const PartView& attachment) { return attachment.media_type.starts_with("\"image/"); }
-
 bool is_common_image(const PartView& attachment) {
   const std::string_view type = inner(attachment.media_type);
   return type == "image/jpeg" || type == "image/png" || type == "image/gif" || type == "image/webp";

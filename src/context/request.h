@@ -46,7 +46,6 @@ std::string joined_text(const std::vector<Piece>& pieces);
 std::string stand_in(const PartView& attachment);
 /// "data:image/png;base64,…" as a token.
 std::string data_url(const PartView& attachment);
-bool is_image(const PartView& attachment);
 /// Of those every provider takes: JPEG, PNG, GIF, WebP.
 bool is_common_image(const PartView& attachment);
 

@@ -17,7 +17,7 @@
 
 namespace quipu::context {
 
-/// A node of the path. Views into the lineage, or into `Selection::scrubbed`.
+/// A node of the path. Views into the lineage, or into `Selection::owned`.
 struct PathEntry {
   Ordinal ordinal = kNone;
   std::uint32_t depth = 0;
