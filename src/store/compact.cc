@@ -47,6 +47,7 @@ class Compaction {
                                       {.open_ended = true});
     result_.tokens_before = context::count_tokens(conversation_);
     result_.tokens_after = result_.tokens_before;
+    context::split_users(conversation_);
     const auto cut = context::find_cut(conversation_, options_.keep_tokens);
     if (!cut) return result_;
     auto written = options_.summarizer ? summarize(*cut) : prune(*cut);

@@ -204,6 +204,17 @@ TEST(Compaction, WithoutASummarizerOnlyToolOutputsAreShortened) {
       has(talk.store.sessions().load_session_entries("s")->at(3).payload, std::string(5000, 'x')));
 }
 
+TEST(Compaction, ManyMessagesOfAUserInARowCanBeCut) {
+  Talk talk;
+  for (int i = 0; i < 50; ++i) talk.user("u" + std::to_string(i), "message " + std::to_string(i));
+  const auto done = compact(talk.store, "s", {.keep_tokens = 20, .summarizer = saying("SHORT")});
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_FALSE(done->entry_id.empty());
+  const std::string request = talk.request();
+  EXPECT_FALSE(has(request, "message 0\""));
+  EXPECT_TRUE(has(request, "message 49"));
+}
+
 TEST(Compaction, NothingToGainWritesNothing) {
   Talk talk;
   talk.user("u", "go");
