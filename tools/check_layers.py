@@ -19,6 +19,7 @@ ARROWS = {
     "context": ["backend", "tree", "dialect"],
     "view": ["backend", "dialect", "sql"],
     "store": ["backend", "log", "model", "tree", "context", "view"],
+    "exchange": ["store", "dialect"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Libraries for programs and tests: nothing of the library may need them.

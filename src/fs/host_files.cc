@@ -1,9 +1,11 @@
 #include "fs/host_files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "fs/fs.h"
@@ -11,6 +13,52 @@
 
 namespace quipu::fs {
 namespace {
+
+HostKind kind_of(mode_t mode) {
+  if (S_ISREG(mode)) return HostKind::kFile;
+  if (S_ISDIR(mode)) return HostKind::kDirectory;
+  if (S_ISLNK(mode)) return HostKind::kLink;
+  return HostKind::kOther;
+}
+
+HostStat host_stat(const struct ::stat& raw) {
+  HostStat stat;
+  stat.kind = kind_of(raw.st_mode);
+  stat.device = raw.st_dev;
+  stat.inode = raw.st_ino;
+  stat.size = static_cast<std::uint64_t>(raw.st_size);
+  stat.modified_ns = raw.st_mtim.tv_sec * std::int64_t{1'000'000'000} + raw.st_mtim.tv_nsec;
+  return stat;
+}
+
+class PosixHostFile final : public HostFile {
+ public:
+  PosixHostFile(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  Result<HostStat> stat() override {
+    struct ::stat raw;
+    if (::fstat(fd_.get(), &raw) != 0) return error_from_errno(errno, "stat " + path_);
+    return host_stat(raw);
+  }
+
+  Result<std::size_t> read_at(std::span<char> into, std::uint64_t offset) override {
+    std::size_t size = 0;
+    while (size < into.size()) {
+      const ssize_t got = retry([&] {
+        return ::pread(fd_.get(), into.data() + size, into.size() - size,
+                       static_cast<off_t>(offset + size));
+      });
+      if (got < 0) return error_from_errno(errno, "read " + path_);
+      if (got == 0) break;
+      size += static_cast<std::size_t>(got);
+    }
+    return size;
+  }
+
+ private:
+  Fd fd_;
+  std::string path_;
+};
 
 class PosixHostFiles final : public HostFiles {
  public:
@@ -39,9 +87,63 @@ class PosixHostFiles final : public HostFiles {
     text.resize(size);
     return text;
   }
+
+  Result<HostStat> stat(const std::string& path) override {
+    struct ::stat raw;
+    if (::lstat(path.c_str(), &raw) != 0) return error_from_errno(errno, "stat " + path);
+    return host_stat(raw);
+  }
+
+  Result<std::vector<HostName>> list(const std::string& path) override {
+    struct Close {
+      void operator()(DIR* open) const { ::closedir(open); }
+    };
+    const std::unique_ptr<DIR, Close> directory(::opendir(path.c_str()));
+    if (directory == nullptr) return error_from_errno(errno, "list " + path);
+    std::vector<HostName> names;
+    for (errno = 0; const dirent* entry = ::readdir(directory.get()); errno = 0) {
+      HostName name{.name = entry->d_name, .kind = HostKind::kOther};
+      if (name.name == "." || name.name == "..") continue;
+      name.kind = kind_of(DTTOIF(entry->d_type));
+      if (entry->d_type == DT_UNKNOWN) {  // some file systems do not say
+        if (const auto found = stat(path + "/" + name.name); found.ok()) name.kind = found->kind;
+      }
+      names.push_back(std::move(name));
+    }
+    if (errno != 0) return error_from_errno(errno, "list " + path);
+    std::sort(names.begin(), names.end(),
+              [](const HostName& a, const HostName& b) { return a.name < b.name; });
+    return names;
+  }
+
+  Result<std::unique_ptr<HostFile>> open(const std::string& path) override {
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
+    Fd fd(retry([&] { return ::open(path.c_str(), flags); }));
+    if (!fd.valid()) {
+      if (errno == ELOOP) return Error(Code::kInvalidArgument, path + ": a symbolic link");
+      return error_from_errno(errno, "open " + path);
+    }
+    auto file = std::make_unique<PosixHostFile>(std::move(fd), path);
+    auto found = file->stat();
+    if (!found.ok()) return std::move(found).error();
+    if (found->kind != HostKind::kFile) {
+      return Error(Code::kInvalidArgument, path + ": no regular file");
+    }
+    return std::unique_ptr<HostFile>(std::move(file));
+  }
 };
 
 }  // namespace
+
+Result<HostStat> HostFiles::stat(const std::string& path) {
+  return Error(Code::kNotFound, path + ": not there");
+}
+Result<std::vector<HostName>> HostFiles::list(const std::string& path) {
+  return Error(Code::kNotFound, path + ": not there");
+}
+Result<std::unique_ptr<HostFile>> HostFiles::open(const std::string& path) {
+  return Error(Code::kNotFound, path + ": not there");
+}
 
 HostFiles& HostFiles::system() {
   static PosixHostFiles files;

@@ -40,7 +40,7 @@ EntryType entry_type(std::string_view name) {
   for (const auto& [known, type] : kTypes) {
     if (name == known) return type;
   }
-  return EntryType::kOther;
+  return name.starts_with("fact.") ? EntryType::kOtherFact : EntryType::kOther;
 }
 
 bool is_fact_type(std::string_view type) { return is_fact(entry_type(type)); }

@@ -24,6 +24,7 @@ enum class EntryType : std::uint8_t {
   kQueueRemove = 10,
   kPermissionRequest = 11,
   kPermissionResolve = 12,
+  kOtherFact = 13,  // `fact.…`: facts of whoever the name says
   // Nodes.
   kMessage = 32,
   kMessageDeltaBatch = 33,

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/import_json.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "cli/times.h"
+#include "quipu/import.h"
+
+namespace quipu::cli {
+namespace {
+
+struct ImportArguments {
+  std::vector<std::string> words;  // agents and paths
+  bool dry_run = false;
+  std::string since;
+  std::string project;
+};
+
+FindOptions find_options(const std::vector<std::string>& words) {
+  FindOptions options;
+  const std::vector<std::string> agents = known_agents();
+  for (const std::string& word : words) {
+    const bool is_agent = std::find(agents.begin(), agents.end(), word) != agents.end();
+    (is_agent ? options.agents : options.paths).push_back(word);
+  }
+  return options;
+}
+
+// What there is, an agent a line.
+void print_found(Context& context, const FoundSources& found) {
+  struct Sum {
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (const ImportSource& source : found.sources) {
+    Sum& sum = sums[source.agent];
+    ++sum.count;
+    sum.bytes += source.bytes;
+  }
+  for (const auto& [agent, sum] : sums) {
+    context.note(fmt::format("{}: {} session{}, {}", agent, sum.count, sum.count == 1 ? "" : "s",
+                             bytes_text(sum.bytes)));
+  }
+}
+
+void warn_of(Context& context, const std::vector<ImportProblem>& problems) {
+  for (const ImportProblem& problem : problems) {
+    const std::string times = problem.count > 1 ? fmt::format(" ({} times)", problem.count) : "";
+    context.warn(fmt::format("{}: {}{}", problem.path, problem.what, times));
+  }
+}
+
+struct Sum {
+  std::uint64_t sources = 0;
+  std::uint64_t added = 0;
+  std::uint64_t failed = 0;
+};
+
+Result<int> import(Context& context, const std::vector<ImportSource>& sources,
+                   const std::string& project) {
+  auto store = context.open_store(true);
+  if (!store) return std::move(store).error();
+  Importer importer(*store);
+  Sum sum;
+  auto done = [&] {
+    Progress progress(!context.json, context.err, "importing", sources.size());
+    return importer.run(
+        sources, {.project_id = project, .threads = 0}, [&](const ImportReport& report) {
+          progress.set(++sum.sources);
+          sum.added += report.added;
+          if (report.error) ++sum.failed;
+          if (context.json) {
+            context.out.data_line(import_report_json(report));
+          } else if (report.error) {
+            context.warn(fmt::format("{}: {}", report.source, report.error->message()));
+          } else {
+            warn_of(context, report.problems);
+          }
+          return !context.out.failed();
+        });
+  }();
+  if (!done) return std::move(done).error();
+  context.note(fmt::format("{} record{} added from {} source{}", sum.added,
+                           sum.added == 1 ? "" : "s", sum.sources, sum.sources == 1 ? "" : "s"));
+  return sum.failed == 0 ? kExitOk : kExitFailed;
+}
+
+Result<int> run_import(Context& context, const ImportArguments& arguments) {
+  auto store = context.open_store(true);
+  if (!store) return std::move(store).error();
+  FindOptions options = find_options(arguments.words);
+  if (!arguments.since.empty()) {
+    const auto since = read_time(arguments.since, now_ms());
+    if (!since) {
+      return context.refuse(Error(Code::kInvalidArgument, "--since: no time: " + arguments.since)
+                                .with_hint("such as 2026-03-01, 2h, 7d"));
+    }
+    options.since_ms = *since;
+  }
+  auto found = Importer(*store).find(options);
+  if (!found) return context.refuse(std::move(found).error());
+  print_found(context, *found);
+  warn_of(context, found->problems);
+  if (found->sources.empty()) {
+    if (options.paths.empty()) context.note("no sessions of other agents were found");
+    return options.paths.empty() || found->problems.empty() ? kExitOk : kExitFailed;
+  }
+  if (arguments.dry_run) return kExitOk;
+  return import(context, found->sources, arguments.project);
+}
+
+}  // namespace
+
+void add_import(CommandLine& line) {
+  line.add<ImportArguments>(
+      "import", "take in the sessions of other agents",
+      [](Declare& declare, ImportArguments& arguments) {
+        declare
+            .words("AGENT|PATH", arguments.words,
+                   "agents, files, directories; none: everything on this machine")
+            .flag("--dry-run", arguments.dry_run, "say what would be imported")
+            .option("--since", "TIME", arguments.since, "only what changed since then")
+            .option("--project", "ID", arguments.project, "give the sessions to this project")
+            .footer(
+                "Nothing is written to a source. Importing again adds what is new and nothing "
+                "else.\nWith --json a line a source: {source, agent, session, added, total, "
+                "problems}.");
+      },
+      run_import);
+}
+
+}  // namespace quipu::cli

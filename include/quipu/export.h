@@ -1,0 +1,56 @@
+// Export: a session as files of an agent, so that the agent can list it, show it
+// and go on with it.
+//
+// To the agent it was imported from: its own records come back byte for byte, in
+// their order, also the damaged ones. To another agent: the conversation at the
+// head, in that agent's form; what that form has no place for is in `lost`.
+//
+// Thread-safety: every call from every thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "quipu/result.h"
+#include "quipu/store.h"
+
+namespace quipu {
+
+struct ExportOptions {
+  std::string to{};  // an agent: see known_agents
+  /// Another place than the session's head. Only for another agent than its own.
+  std::string head{};
+  /// To its own agent: write the conversation anew instead of giving the records
+  /// back.
+  bool normalise = false;
+};
+
+/// Something that did not come along.
+struct ExportLoss {
+  std::string entry_id;  // empty: of the whole session
+  std::string what;
+  std::string why;
+};
+
+struct ExportReport {
+  std::string session_id;
+  std::string to;
+  /// The session's id in the agent's own words.
+  std::string agent_session;
+  /// Relative to the directory that the agent keeps its files in, in the order
+  /// they were written.
+  std::vector<std::string> files;
+  std::vector<ExportLoss> lost;
+};
+
+/// Takes the next bytes of a file; files may come in turns.
+using ExportSink = std::function<Result<void>(const std::string& path, std::string_view bytes)>;
+
+/// `invalid_argument` for an agent nobody knows, `unsupported` for one that can
+/// only be read; errors of the sink are passed on.
+Result<ExportReport> export_session(Store& store, std::string_view session_id,
+                                    const ExportOptions& options, const ExportSink& sink);
+
+}  // namespace quipu

@@ -1,0 +1,54 @@
+// Carrying: how a record becomes a payload, and a payload the record again.
+//
+//   the record is                        | payload                     | meta
+//   -------------------------------------+-----------------------------+------------------------
+//   a JSON object on one line            | the record                  |
+//   other text in UTF-8                  | {"raw": text}               | "carried": "text"
+//   other bytes                          | {"rawBase64": base64}       | "carried": "base64"
+//   more than an entry may hold          | {"attachment": {sha256, …}} | "carried": "attachment"
+//
+// `meta` says further, where it is not the usual: `end` (what followed the record;
+// usual is a line end), `file` (the name of the source's file; usual is its first),
+// `problem`, `sourceParent` (a parent that is not in the session), `supersedes` (the
+// record of the same id that this one took the place of).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dialect/reader.h"
+
+namespace quipu::dialect {
+
+struct CarriedMeta {
+  std::string_view carried;  // "", "text", "base64", "attachment"
+  std::string end = "\n";
+  std::string file;
+  std::string problem;
+  std::string source_parent;
+  std::string supersedes;
+};
+
+/// The payload, and how it is carried. For records that are not large.
+struct Carried {
+  std::string_view payload;
+  std::string_view carried;
+};
+/// `buffer` holds the payload when it is not the record itself.
+Carried carry(const Record& record, std::string& buffer);
+
+/// A JSON object; empty when everything is as usual.
+std::string encode_meta(const CarriedMeta& meta);
+CarriedMeta read_meta(std::string_view meta);
+
+/// The bytes of a record that was stored; nothing for one that is an attachment.
+std::optional<std::string> restore(std::string_view payload, std::string_view carried);
+
+/// A stored payload as a dialect understands it: text that was carried is JSON
+/// again, with U+FFFD for what no strict reader takes. `owned` keeps it.
+std::string_view understood(std::string_view payload, std::deque<std::string>& owned);
+
+}  // namespace quipu::dialect

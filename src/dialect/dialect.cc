@@ -1,0 +1,70 @@
+#include "dialect/dialect.h"
+
+#include <algorithm>
+
+#include "base/sha256.h"
+#include "quipu/entry.h"
+
+namespace quipu::dialect {
+namespace {
+
+constexpr std::string_view kFactPrefix = "fact.";
+
+}  // namespace
+
+Result<std::vector<Source>> Dialect::sources(const std::string& path, fs::HostFiles&) const {
+  return std::vector<Source>{
+      {.agent = std::string(name()), .path = path, .part = {}, .files = {path}}};
+}
+
+std::vector<Pick> Dialect::conversation(std::span<const StoredRecord> records,
+                                        std::uint32_t at) const {
+  std::vector<Pick> picks;
+  // Parents stand before their children, so the walk ends.
+  for (; at < records.size(); at = records[at].parent) picks.push_back({.record = at});
+  std::reverse(picks.begin(), picks.end());
+  return picks;
+}
+
+const Dialect* find_dialect(std::string_view name) {
+  for (const Dialect* dialect : all_dialects()) {
+    if (dialect->name() == name) return dialect;
+  }
+  return nullptr;
+}
+
+RecordType record_type(std::string_view entry_type) {
+  RecordType type;
+  if (entry_type.starts_with(kFactPrefix)) {
+    type.is_fact = true;
+    entry_type.remove_prefix(kFactPrefix.size());
+  }
+  const std::size_t dot = entry_type.find('.');
+  if (dot == std::string_view::npos) return type;
+  type.dialect = find_dialect(entry_type.substr(0, dot));
+  type.kind = entry_type.substr(dot + 1);
+  return type;
+}
+
+std::string entry_type_of(const Dialect& dialect, std::string_view kind, bool is_fact) {
+  std::string type(is_fact ? kFactPrefix : "");
+  type += dialect.name();
+  type += '.';
+  type += kind;
+  return type;
+}
+
+std::string file_name(const Source& source, std::uint32_t file) {
+  const std::string& path = source.files[file];
+  const std::size_t directory = source.path.rfind('/') + 1;
+  const bool is_below = path.starts_with(std::string_view(source.path).substr(0, directory));
+  return path.substr(is_below ? directory : path.rfind('/') + 1);
+}
+
+std::string session_id_of(std::string_view agent, std::string_view id) {
+  std::string name = std::string(agent) + "." + std::string(id);
+  if (is_session_id(name)) return name;
+  return std::string(agent) + "." + sha256_hex(id).substr(0, 32);
+}
+
+}  // namespace quipu::dialect

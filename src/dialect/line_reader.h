@@ -1,0 +1,88 @@
+// LineReader: a source that is one file of JSON lines.
+//
+// Gives back every byte: what stands between two line ends is a record, whatever it
+// is. Two objects on one line (`}{`: somebody restored a file without its last line end,
+// and the agent went on) are two records without a line end between them. Lines that
+// are no object are facts of kind "raw"; the last line, when it is cut off, is one with
+// the problem "torn", and the position stays before it.
+//
+// Memory: one line, at most kRecordBytesMax of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "dialect/reader.h"
+
+namespace quipu::dialect {
+
+/// The members of a record, as far as they are asked for. Those of a record that no
+/// strict reader takes (half a surrogate pair, bytes that are no UTF-8) read as U+FFFD
+/// there.
+class Fields {
+ public:
+  explicit Fields(std::span<const json::Member> members) : members_(members) {}
+  /// Null when there is none. Of several the last: as JavaScript has it.
+  const json::Member* find(std::string_view key) const;
+  /// A string's text; empty when it is none.
+  std::string text(std::string_view key) const;
+  bool is_true(std::string_view key) const;
+  /// An object's members as they stand; empty when it is none.
+  std::string_view object(std::string_view key) const;
+
+ private:
+  std::span<const json::Member> members_;
+};
+
+class LineReader : public Reader {
+ public:
+  /// `describe` says what a record is: `kind`, `id`, `link`, `timestamp` …
+  using Describe = std::function<void(const Fields& fields, Record& record)>;
+
+  /// `outline` is what the caller found in the file's first lines.
+  LineReader(std::unique_ptr<fs::HostFile> file, Outline outline, ReadPosition from,
+             Describe describe);
+
+  const Outline& outline() const override { return outline_; }
+  Result<bool> next(Record& record) override;
+  ReadPosition position() const override { return {.offset = settled_}; }
+
+ private:
+  /// Where the next line ends: at a line end in the buffer, at the end of the
+  /// file, or beyond what a record may be.
+  struct Line {
+    std::string_view text;  // without its end
+    std::string_view end;
+    std::uint64_t large_size = 0;  // then `text` is empty
+    bool torn = false;             // no line end
+  };
+  Result<bool> next_line(Line& line);
+  Result<bool> skip_large(Line& line);
+  Result<std::size_t> fill();
+  void judge(std::string_view text, Record& record);
+  bool describe_lenient(std::string_view text, Record& record);
+
+  std::unique_ptr<fs::HostFile> file_;
+  Outline outline_;
+  Describe describe_;
+
+  std::string buffer_;
+  std::size_t from_ = 0;    // of what is not yet given out
+  std::uint64_t offset_;    // of the end of the buffer in the file
+  std::uint64_t settled_;   // after the last whole record
+  std::string_view fused_;  // what is left of a line with several objects
+  std::string_view fused_end_;
+  bool fused_torn_ = false;
+  std::vector<json::Member> members_;
+  std::string scrubbed_;
+};
+
+/// The lines at the beginning of a file that are JSON objects, at most `bytes_max`
+/// bytes: calls `see` with each until it answers false.
+Result<void> peek_lines(fs::HostFile& file, std::size_t bytes_max,
+                        const std::function<bool(const Fields&)>& see);
+
+}  // namespace quipu::dialect

@@ -1,0 +1,148 @@
+#include "exchange/finder.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/try.h"
+
+namespace quipu::exchange {
+namespace {
+
+using dialect::Dialect;
+using fs::HostKind;
+
+constexpr std::size_t kHeadBytes = std::size_t{16} << 10;
+constexpr int kDepthMax = 16;
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+class Finder {
+ public:
+  Finder(fs::HostFiles& files, std::int64_t since_ms) : files_(files), since_ms_(since_ms) {}
+
+  void walk(const std::string& path, const std::vector<const Dialect*>& dialects, bool was_named) {
+    walk(path, dialects, was_named, 0);
+  }
+
+  FoundSources finish() {
+    auto& sources = found_.sources;
+    const auto key = [](const ImportSource& source) {
+      return std::tie(source.agent, source.path, source.part);
+    };
+    std::sort(sources.begin(), sources.end(),
+              [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    sources.erase(std::unique(sources.begin(), sources.end(),
+                              [&](const auto& a, const auto& b) { return key(a) == key(b); }),
+                  sources.end());
+    return std::move(found_);
+  }
+
+ private:
+  void walk(const std::string& path, const std::vector<const Dialect*>& dialects, bool was_named,
+            int depth) {
+    auto stat = files_.stat(path);
+    // A link that was named is meant: its target is looked at.
+    if (stat.ok() && stat->kind == HostKind::kLink && was_named) stat = files_.stat(path + "/.");
+    if (!stat.ok()) {
+      if (was_named || stat.error().code() != Code::kNotFound) complain(path, stat.error());
+      return;
+    }
+    switch (stat->kind) {
+      case HostKind::kDirectory:
+        if (depth < kDepthMax) list(path, *stat, dialects, depth);
+        break;
+      case HostKind::kFile:
+        offer(path, *stat, dialects, was_named);
+        break;
+      case HostKind::kLink:
+        found_.problems.push_back({.path = path, .what = "symbolic link: not followed"});
+        break;
+      case HostKind::kOther:
+        found_.problems.push_back({.path = path, .what = "no regular file"});
+        break;
+    }
+  }
+
+  void list(const std::string& path, const fs::HostStat& stat,
+            const std::vector<const Dialect*>& dialects, int depth) {
+    if (!entered_.insert({stat.device, stat.inode}).second) return;
+    const auto names = files_.list(path);
+    if (!names.ok()) return complain(path, names.error());
+    for (const fs::HostName& name : *names) {
+      walk(path + "/" + name.name, dialects, false, depth + 1);
+    }
+  }
+
+  void offer(const std::string& path, const fs::HostStat& stat,
+             const std::vector<const Dialect*>& dialects, bool was_named) {
+    if (stat.modified_ns / kNsPerMs < since_ms_) return;
+    const auto head = files_.read(path, kHeadBytes);
+    if (!head.ok()) return complain(path, head.error());
+    for (const Dialect* dialect : dialects) {
+      if (!dialect->recognises(path, *head)) continue;
+      auto sources = dialect->sources(path, files_);
+      if (!sources.ok()) return complain(path, sources.error());
+      for (dialect::Source& source : *sources) add(std::move(source), stat);
+      return;
+    }
+    if (was_named) found_.problems.push_back({.path = path, .what = "not recognised"});
+  }
+
+  void add(dialect::Source source, const fs::HostStat& stat) {
+    found_.sources.push_back({.agent = std::move(source.agent),
+                              .path = std::move(source.path),
+                              .part = std::move(source.part),
+                              .files = std::move(source.files),
+                              .bytes = stat.size,
+                              .modified_ms = stat.modified_ns / kNsPerMs,
+                              .session_id = {},
+                              .is_current = false});
+  }
+
+  void complain(const std::string& path, const Error& error) {
+    found_.problems.push_back({.path = path, .what = error.message()});
+  }
+
+  fs::HostFiles& files_;
+  const std::int64_t since_ms_;
+  FoundSources found_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> entered_;
+};
+
+Result<std::vector<const Dialect*>> wanted(const std::vector<std::string>& agents) {
+  const auto all = dialect::all_dialects();
+  if (agents.empty()) return std::vector<const Dialect*>(all.begin(), all.end());
+  std::vector<const Dialect*> dialects;
+  for (const std::string& agent : agents) {
+    const Dialect* dialect = dialect::find_dialect(agent);
+    if (dialect == nullptr) {
+      std::string names;
+      for (const Dialect* known : all)
+        names += (names.empty() ? "" : ", ") + std::string(known->name());
+      return Error(Code::kInvalidArgument, "no agent is called " + agent)
+          .with_hint("known: " + names);
+    }
+    dialects.push_back(dialect);
+  }
+  return dialects;
+}
+
+}  // namespace
+
+Result<FoundSources> find_sources(fs::HostFiles& files,
+                                  const std::function<std::string(const std::string&)>& variable,
+                                  const FindOptions& options) {
+  TRY_ASSIGN(const auto dialects, wanted(options.agents));
+  Finder finder(files, options.since_ms);
+  for (const std::string& path : options.paths) finder.walk(path, dialects, true);
+  if (options.paths.empty()) {
+    const dialect::Machine machine{.files = files, .home = variable("HOME"), .variable = variable};
+    for (const Dialect* dialect : dialects) {
+      for (const std::string& place : dialect->places(machine)) {
+        if (files.exists(place)) finder.walk(place, {dialect}, true);
+      }
+    }
+  }
+  return finder.finish();
+}
+
+}  // namespace quipu::exchange

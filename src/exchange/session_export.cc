@@ -1,0 +1,124 @@
+#include <unordered_set>
+
+#include "backend/backend.h"
+#include "base/json_scan.h"
+#include "base/try.h"
+#include "dialect/carry.h"
+#include "dialect/dialect.h"
+#include "quipu/attachments.h"
+#include "quipu/export.h"
+#include "store/guarded.h"
+
+namespace quipu {
+namespace {
+
+using dialect::Dialect;
+
+// What an import wrote down of where it read.
+struct Origin {
+  std::string session;
+  std::string file;  // the name of its first file
+};
+
+Origin read_origin(std::string_view payload) {
+  Origin origin;
+  json::MemberWalk walk(payload);
+  while (const auto member = walk.next()) {
+    if (member->key == "session") origin.session = json::decode_string(member->value);
+    if (member->key == "file") origin.file = json::decode_string(member->value);
+  }
+  return origin;
+}
+
+// The records of the session's own agent, as they were.
+class GiveBack {
+ public:
+  GiveBack(Store& store, const Dialect& dialect, const LogView& log, const ExportSink& sink,
+           ExportReport& report)
+      : store_(store), dialect_(dialect), log_(log), sink_(sink), report_(report) {}
+
+  Result<void> run() {
+    TRY(look());
+    for (Ordinal at = 0; at < log_.fold().count; ++at) {
+      TRY_ASSIGN(const StoredEntry entry, log_.entry(at));
+      const Envelope envelope = read_envelope(entry.text);
+      if (dialect::record_type(envelope.type.view()).dialect != &dialect_) continue;
+      if (replaced_.contains(std::string(envelope.id.view()))) continue;
+      TRY(give(envelope));
+    }
+    return {};
+  }
+
+ private:
+  // What a later record holds too: a cut-off line of which the rest came, and a file
+  // that was written anew.
+  Result<void> look() {
+    std::unordered_set<std::string> replaceable;
+    for (Ordinal at = 0; at < log_.fold().count; ++at) {
+      TRY_ASSIGN(const StoredEntry entry, log_.entry(at));
+      const Envelope envelope = read_envelope(entry.text);
+      if (envelope.type.view() == "fact.quipu.source") origin_ = read_origin(envelope.payload);
+      if (envelope.meta.empty()) continue;
+      const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
+      if (meta.problem == "torn" || !meta.file.empty()) replaceable.emplace(envelope.id.view());
+      if (replaceable.contains(meta.supersedes)) replaced_.insert(meta.supersedes);
+    }
+    report_.agent_session = origin_.session;
+    return {};
+  }
+
+  Result<void> give(const Envelope& envelope) {
+    const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
+    const std::string& path = meta.file.empty() ? origin_.file : meta.file;
+    if (seen_.insert(path).second) report_.files.push_back(path);
+    if (meta.carried == "attachment") {
+      TRY(give_attachment(path, envelope.payload));
+    } else if (const auto bytes = dialect::restore(envelope.payload, meta.carried)) {
+      TRY(sink_(path, *bytes));
+    }
+    return sink_(path, meta.end);
+  }
+
+  Result<void> give_attachment(const std::string& path, std::string_view payload) {
+    const auto reference = json::find_member(payload, "attachment");
+    const auto sha256 = reference ? json::find_member(reference->value, "sha256") : std::nullopt;
+    if (!sha256) return {};
+    TRY_ASSIGN(AttachmentReader reader,
+               Attachments(store_).open(json::decode_string(sha256->value)));
+    std::string buffer(std::size_t{1} << 20, '\0');
+    for (;;) {
+      TRY_ASSIGN(const std::size_t got, reader.read(std::span(buffer)));
+      if (got == 0) return {};
+      TRY(sink_(path, std::string_view(buffer).substr(0, got)));
+    }
+  }
+
+  Store& store_;
+  const Dialect& dialect_;
+  const LogView& log_;
+  const ExportSink& sink_;
+  ExportReport& report_;
+  Origin origin_;
+  std::unordered_set<std::string> replaced_;
+  std::unordered_set<std::string> seen_;
+};
+
+}  // namespace
+
+Result<ExportReport> export_session(Store& store, std::string_view session_id,
+                                    const ExportOptions& options, const ExportSink& sink) {
+  return guarded([&]() -> Result<ExportReport> {
+    const Dialect* dialect = dialect::find_dialect(options.to);
+    if (dialect == nullptr) {
+      return Error(Code::kInvalidArgument, "no agent is called " + options.to);
+    }
+    TRY_ASSIGN(const auto lineage, store.sessions().lineage(session_id));
+    ExportReport report;
+    report.session_id = session_id;
+    report.to = options.to;
+    TRY(GiveBack(store, *dialect, lineage->own(), sink, report).run());
+    return report;
+  });
+}
+
+}  // namespace quipu

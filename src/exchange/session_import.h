@@ -1,0 +1,120 @@
+// SessionImport: one source into one session.
+//
+// What is stored already is passed over, what is new is added, nothing is ever
+// removed. Each record becomes an entry whose id is the record's own, or made from its
+// bytes where it has none; so the same source gives the same entries, from wherever
+// and however often it is read:
+//
+//   candidates for a record's id: id, id~2, id~3 …, without those used in this pass
+//     not stored                  | new
+//     stored with the same bytes  | present
+//     stored with other bytes     | the next candidate
+//
+// A source that goes on where the last pass ended (ReadPosition) holds only new records:
+// there, what is stored is used.
+//
+// Thread-safety: one thread; several imports of different sessions at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/lineage.h"
+#include "dialect/carry.h"
+#include "dialect/dialect.h"
+#include "quipu/import.h"
+#include "quipu/store.h"
+
+namespace quipu::exchange {
+
+struct ImportFrom {
+  dialect::ReadPosition position{};
+  /// Leave a last line that is cut off for later: somebody may be writing it.
+  bool is_live = false;
+};
+
+struct Imported {
+  ImportReport report;
+  dialect::ReadPosition position;
+};
+
+/// The project that a directory belongs to; empty: none.
+using ProjectOf = std::function<Result<std::string>(const std::string& cwd)>;
+
+class SessionImport {
+ public:
+  SessionImport(Store& store, const dialect::Dialect& dialect, fs::HostFiles& files,
+                ProjectOf project_of);
+
+  /// Written, not yet durable: see Store and `ImportOptions`.
+  Result<Imported> run(const dialect::Source& source, const ImportFrom& from);
+
+ private:
+  using Record = dialect::Record;
+
+  /// What is known of an id that was met in this pass.
+  struct Met {
+    /// The nearest node at or above it whose kind leads: a key of `met_`. Null: none
+    /// that was met.
+    const std::string* leader = nullptr;
+    std::uint32_t versions = 0;  // used of it in this pass
+    bool is_node = false;
+  };
+  enum class Fate : unsigned char { kNew, kPresent };
+  struct Placed {
+    std::string id;
+    Fate fate = Fate::kNew;
+    std::string supersedes;
+    std::string stored_end;  // kPresent
+  };
+  struct Stored {
+    bool is_same = false;
+    std::string end;
+  };
+
+  Result<void> open_session(const dialect::Outline& outline);
+  Result<void> look_at_stored();
+  Result<void> take(const Record& record);
+  Result<dialect::Carried> carried(const Record& record);
+  Result<Placed> place(const Record& record, std::string_view payload);
+  Result<std::optional<Stored>> stored_as(const std::string& id, std::string_view payload);
+  Result<bool> is_node(const std::string& id);
+  Result<void> link(const Record& record, NewEntry& entry, dialect::CarriedMeta& meta);
+  void remember(const Record& record, const std::string& id, const std::string& parent);
+  Result<void> follow(const Record& record, const std::string& id, const std::string& parent);
+  Result<std::string> nearest_leader(std::string id);
+  Result<void> add_end(const std::string& id, std::string_view end);
+  void add(NewEntry entry);
+  Result<void> flush();
+  void add_problem(std::string_view what);
+
+  Store& store_;
+  const dialect::Dialect& dialect_;
+  fs::HostFiles& files_;
+  ProjectOf project_of_;
+
+  const dialect::Source* source_ = nullptr;
+  std::string agent_session_;              // in its agent's words
+  std::shared_ptr<const Lineage> stored_;  // null: the session is new
+  bool only_new_ = false;                  // see above
+  std::unordered_map<std::string, Met> met_;
+  std::string torn_;       // a cut-off line that is stored last, until it is met again
+  std::string open_;       // the stored record that nothing followed when it was read
+  std::string timestamp_;  // of the last record
+  std::string last_node_;
+  std::string head_;  // as the session will have it
+  bool has_root_ = false;
+  bool follows_ = true;  // the head is the agent's, not moved by anybody else
+  std::string leaf_;     // where the agent goes on; empty: no news
+  std::string carry_buffer_;
+
+  std::vector<NewEntry> pending_;
+  std::size_t pending_bytes_ = 0;
+  Imported result_;
+};
+
+}  // namespace quipu::exchange

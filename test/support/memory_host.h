@@ -1,0 +1,22 @@
+// A machine's files as a test wants them: in memory.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "fs/host_files.h"
+
+namespace quipu {
+
+class MemoryHost : public fs::HostFiles {
+ public:
+  std::map<std::string, std::string> files;  // by absolute path
+
+  bool exists(const std::string& path) override;
+  Result<std::string> read(const std::string& path, std::size_t bytes_max) override;
+  Result<fs::HostStat> stat(const std::string& path) override;
+  Result<std::vector<fs::HostName>> list(const std::string& path) override;
+  Result<std::unique_ptr<fs::HostFile>> open(const std::string& path) override;
+};
+
+}  // namespace quipu
