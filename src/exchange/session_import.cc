@@ -48,6 +48,7 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   source_ = &source;
   only_new_ = from.position.offset != 0;
   TRY_ASSIGN(const auto reader, dialect_.open(source, files_, from.position));
+  is_whole_ = reader->is_whole();
   agent_session_ = reader->outline().session;
   TRY(open_session(reader->outline()));
   Record record;
@@ -57,6 +58,7 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
     if (from.is_live && record.problem == "torn") break;
     TRY(take(record));
   }
+  if (is_whole_) TRY(add_recipe());
   TRY(flush());
   result_.position = reader->position();
   return std::move(result_);
@@ -108,6 +110,9 @@ Result<void> SessionImport::look_at_stored() {
   for (Ordinal at = own.fold().count; at-- > 0;) {
     TRY_ASSIGN(const StoredEntry entry, own.entry(at));
     const Envelope envelope = read_envelope(entry.text);
+    if (envelope.type.view() == kRecipeType && stored_recipe_.empty()) {
+      stored_recipe_ = envelope.payload;
+    }
     if (dialect::record_type(envelope.type.view()).dialect != &dialect_) continue;
     if (!record_found) {
       const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
@@ -148,13 +153,17 @@ Result<void> SessionImport::take(const Record& record) {
   TRY(link(record, entry, meta));
   const std::string parent = entry.parent.id();
   remember(record, placed.id, parent);
+  if (is_whole_ && record.file == 0) {
+    recipe_.items.push_back({.id = placed.id, .end = std::string(record.end)});
+  }
   if (placed.fate == Fate::kPresent) {
-    if (placed.stored_end.empty() && !record.end.empty()) return add_end(placed.id, record.end);
+    if (!is_whole_ && placed.stored_end.empty() && !record.end.empty())
+      return add_end(placed.id, record.end);
     return {};
   }
 
   meta.carried = payload.carried;
-  meta.end = record.end;
+  if (!is_whole_ || record.file != 0) meta.end = record.end;
   if (record.file != 0) meta.file = dialect::file_name(*source_, record.file);
   meta.problem = record.problem;
   meta.supersedes = placed.supersedes;
@@ -324,6 +333,16 @@ Result<std::string> SessionImport::nearest_leader(std::string id) {
     TRY_ASSIGN(id, stored_->id(entry.place.parent));
   }
   return std::string();
+}
+
+Result<void> SessionImport::add_recipe() {
+  NewEntry entry;
+  entry.payload = encode_recipe(recipe_);
+  if (entry.payload == stored_recipe_) return {};
+  entry.type = kRecipeType;
+  entry.timestamp = timestamp_;
+  add(std::move(entry));
+  return {};
 }
 
 Result<void> SessionImport::flush() {
