@@ -78,6 +78,8 @@ class SessionImport {
   };
 
   Result<void> open_session(const dialect::Outline& outline);
+  Result<void> create(const std::string& id, const dialect::Outline& outline);
+  Result<bool> is_of_this_source(const Lineage& stored);
   Result<void> look_at_stored();
   Result<void> take(const Record& record);
   Result<dialect::Carried> carried(const Record& record);
