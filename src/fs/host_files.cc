@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "fs/fs.h"
 #include "fs/posix_file.h"
@@ -38,6 +39,15 @@ class PosixHostFiles final : public HostFiles {
     }
     text.resize(size);
     return text;
+  }
+
+  std::vector<std::string> shared_places() override {
+    std::vector<std::string> places{"/", "/tmp", "/var/tmp"};
+    for (const char* variable : {"HOME", "TMPDIR"}) {
+      const char* place = std::getenv(variable);
+      if (place != nullptr && *place == '/') places.emplace_back(place);
+    }
+    return places;
   }
 };
 

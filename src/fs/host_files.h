@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "quipu/result.h"
 
@@ -20,6 +21,10 @@ class HostFiles {
   virtual bool exists(const std::string& path) = 0;
   /// The first `bytes_max` bytes of a regular file.
   virtual Result<std::string> read(const std::string& path, std::size_t bytes_max) = 0;
+
+  /// Directories that hold work of all kinds: the root, the user's own, those for
+  /// temporary files. Absolute paths.
+  virtual std::vector<std::string> shared_places() = 0;
 
   /// The machine's own. Lives for ever.
   static HostFiles& system();
