@@ -6,6 +6,7 @@
 #include "base/json_write.h"
 #include "base/try.h"
 #include "context/shorten.h"
+#include "context/users.h"
 
 namespace quipu::context {
 namespace {
@@ -86,10 +87,15 @@ class Fitting {
 
   Result<void> run() {
     if (total_ <= budget_) return {};
+    // Somebody may say very much before they get an answer.
+    split_users(conversation_);
+    total_ = total();
     split_turns();
     shorten_old_outputs();
     if (total_ > budget_) drop_turns();
     if (total_ > budget_) shorten_newest();
+    join_users(conversation_);
+    total_ = total();
     if (total_ <= budget_) return {};
     return Error(Code::kTooLarge, "the newest turn takes about " + std::to_string(total_) +
                                       " tokens, the budget is " + std::to_string(budget_))
@@ -109,7 +115,7 @@ class Fitting {
     return (total_ - budget_ + step - 1) / step * step;
   }
 
-  // A turn is what a user says and everything up to what they say next.
+  // A turn is one message of a user and everything up to their next.
   void split_turns() {
     turns_.push_back(0);
     for (std::size_t i = 1; i < conversation_.blocks.size(); ++i) {
@@ -145,7 +151,8 @@ class Fitting {
   }
 
   void drop_turns() {
-    const std::uint64_t wanted = excess();
+    const FirstRequest request = first_request();
+    const std::uint64_t wanted = excess() + request.tokens;
     std::uint64_t saved = 0;
     std::size_t dropped = 0;
     while (dropped + 1 < turns_.size() && saved < wanted) {
@@ -161,29 +168,54 @@ class Fitting {
       each_piece(blocks[i],
                  [&](const Piece& piece) { mark(piece.note, Verdict::kDropped, "over_budget"); });
     }
-    keep_first_request(end);
+    const std::uint32_t first = blocks.front().pieces.front().note;
     blocks.erase(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(end));
+    total_ = total();
+    const bool fits = total_ + request.tokens <= budget_;
+    if (fits) keep(request);
+    say_what_is_missing(end - (fits ? request.blocks : 0), first);
     total_ = total();
   }
 
+  /// What was said before the first answer, or as much of its beginning as a
+  /// quarter of the budget takes.
+  struct FirstRequest {
+    std::vector<Piece> pieces;
+    std::uint64_t tokens = 0;
+    std::size_t blocks = 0;
+  };
+
   // The task is in the first thing that was asked; a summary has it already.
-  void keep_first_request(std::size_t missing) {
-    Block& first = conversation_.blocks.front();
-    const bool is_summarised = !conversation_.preamble.empty();
-    if (!is_summarised && !first.is_assistant && tokens_of(first) <= budget_ / 4) {
-      for (const Piece& piece : first.pieces) {
-        conversation_.preamble.push_back(piece);
-        Note& note = conversation_.notes[piece.note];
-        note.verdict = Verdict::kKept;
-        note.reason = "first_request";
-      }
+  FirstRequest first_request() const {
+    FirstRequest request;
+    if (!conversation_.preamble.empty()) return request;
+    // The newest turn stays anyway.
+    for (; request.blocks < turns_.back(); ++request.blocks) {
+      const Block& block = conversation_.blocks[request.blocks];
+      if (block.is_assistant || request.tokens + tokens_of(block) > budget_ / 4) break;
+      request.tokens += tokens_of(block);
+      request.pieces.insert(request.pieces.end(), block.pieces.begin(), block.pieces.end());
     }
+    return request;
+  }
+
+  void keep(const FirstRequest& request) {
+    for (const Piece& piece : request.pieces) {
+      conversation_.preamble.push_back(piece);
+      Note& note = conversation_.notes[piece.note];
+      note.verdict = Verdict::kKept;
+      note.reason = "first_request";
+    }
+  }
+
+  void say_what_is_missing(std::size_t messages, std::uint32_t first) {
+    if (messages == 0) return;
     Piece gap;
-    gap.part = text_of(conversation_, "[" + std::to_string(missing) +
+    gap.part = text_of(conversation_, "[" + std::to_string(messages) +
                                           " earlier messages of this conversation are left out.]");
     gap.tokens = scaled(tokens_of(gap.part));
     gap.note = static_cast<std::uint32_t>(conversation_.notes.size());
-    conversation_.notes.push_back({.entry = conversation_.notes[first.pieces.front().note].entry,
+    conversation_.notes.push_back({.entry = conversation_.notes[first].entry,
                                    .verdict = Verdict::kAdded,
                                    .reason = "says_what_is_missing"});
     conversation_.preamble.push_back(gap);

@@ -70,23 +70,6 @@ bool names_any(const std::string& tool, std::initializer_list<std::string_view> 
 
 }  // namespace
 
-void split_users(Conversation& conversation) {
-  std::vector<Block> split;
-  for (Block& block : conversation.blocks) {
-    if (block.is_assistant) {
-      split.push_back(std::move(block));
-      continue;
-    }
-    for (const Piece& piece : block.pieces) {
-      const bool goes_on = !split.empty() && !split.back().is_assistant &&
-                           split.back().pieces.back().note == piece.note;
-      if (!goes_on) split.emplace_back();
-      split.back().pieces.push_back(piece);
-    }
-  }
-  conversation.blocks = std::move(split);
-}
-
 std::optional<Cut> find_cut(const Conversation& conversation, std::uint64_t keep_tokens) {
   const std::vector<Block>& blocks = conversation.blocks;
   std::size_t first = blocks.size();

@@ -7,6 +7,7 @@
 #include "context/budget.h"
 #include "context/compaction.h"
 #include "context/rules.h"
+#include "context/users.h"
 #include "quipu/store.h"
 #include "store/guarded.h"
 
@@ -220,7 +221,10 @@ Result<std::string> lift_compaction(Store& store, std::string_view session_id,
         TRY_ASSIGN(target, lineage->id(selection.compaction->ordinal));
       }
     }
-    if (target.empty()) return Error(Code::kNotFound, "no compaction is in force");
+    if (target.empty()) {
+      return Error(Code::kNotFound, "no compaction is in force")
+          .with_hint("There is nothing to take back; --entry names an edit.");
+    }
     TRY_ASSIGN(const auto found, lineage->find(target));
     if (!found) return Error(Code::kNotFound, "no entry " + target + " in the session");
     TRY_ASSIGN(const StoredEntry stored, lineage->entry(found->ordinal));
