@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_scan.h"
+#include "base/prefault.h"
 
 namespace quipu::context {
 namespace {
@@ -82,13 +83,20 @@ void load_output(Conversation& conversation, PartView& result, const LoadAttachm
   result.content = conversation.keep(std::move(array));
 }
 
-std::size_t size_of(const Conversation& conversation) {
-  std::size_t bytes = 4096;
+struct SizeRange {
+  std::size_t least = 0;
+  std::size_t most = 4096;
+};
+
+SizeRange size_of(const Conversation& conversation) {
+  SizeRange bytes;
   const auto add = [&bytes](const Pieces& pieces) {
     for (const Piece& piece : pieces) {
       const WirePart part = piece.part();
-      bytes += part.text.size() + part.content.size() + part.input.size() * 9 / 8 +
-               part.data.size() + part.signature.size() + 160;
+      const std::size_t text = part.text.size() + part.input.size();
+      bytes.least += text;
+      bytes.most += text + part.content.size() + part.input.size() / 8 + part.data.size() +
+                    part.signature.size() + 160;
     }
   };
   add(conversation.system);
@@ -117,7 +125,9 @@ Request write_request(Conversation& conversation, Provider provider, const LoadA
     }
   }
   Request request;
-  request.json.reserve(size_of(conversation));
+  const SizeRange size = size_of(conversation);
+  request.json.reserve(size.most);
+  prefault(request.json.data(), size.least);
   json::Writer out(request.json);
   out.begin_object();
   switch (provider) {
