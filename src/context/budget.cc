@@ -1,6 +1,7 @@
 #include "context/budget.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -53,7 +54,7 @@ std::uint64_t tokens_of(const PartView& part) {
 }
 
 template <class Visit>
-void each_piece(std::vector<Piece>& pieces, Visit&& visit) {
+void each_piece(Pieces& pieces, Visit&& visit) {
   for (Piece& piece : pieces) visit(piece);
 }
 
@@ -63,7 +64,7 @@ void each_piece(Block& block, Visit&& visit) {
   each_piece(block.results, visit);
 }
 
-std::uint64_t tokens_of(const std::vector<Piece>& pieces) {
+std::uint64_t tokens_of(const Pieces& pieces) {
   std::uint64_t tokens = 0;
   for (const Piece& piece : pieces) tokens += piece.tokens;
   return tokens;
@@ -78,6 +79,12 @@ std::uint64_t tokens_of(const Block& block) {
 std::uint64_t anchored_quarters(std::uint64_t reported, std::uint64_t estimated) {
   if (reported == 0 || estimated == 0) return 4;
   return std::clamp<std::uint64_t>((reported * 4 + estimated / 2) / estimated, 3, 8);
+}
+
+// A piece has room for 32 bits: sixteen gigabytes of text.
+std::uint32_t in_quarters(std::uint64_t tokens, std::uint64_t quarters) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      (tokens * quarters + 3) / 4, std::numeric_limits<std::uint32_t>::max()));
 }
 
 class Fitting {
@@ -124,13 +131,14 @@ class Fitting {
   }
 
   std::uint64_t shorten(Piece& piece, const Shortening& by) {
-    const std::uint64_t before = piece.tokens;
-    PartView& part = piece.part;
+    const std::uint32_t before = piece.tokens;
+    WirePart part = piece.part();
     if (part.type == PartType::kToolResult) {
       part.content = conversation_.keep(shortened_content(part.content, by));
     } else {
       part.text = conversation_.keep(shortened(part.text, by));
     }
+    piece.set_part(part);
     piece.tokens = std::min(before, scaled(tokens_of(part)));
     if (piece.tokens < before) mark(piece.note, Verdict::kShortened, "over_budget");
     total_ -= before - piece.tokens;
@@ -210,14 +218,14 @@ class Fitting {
 
   void say_what_is_missing(std::size_t messages, std::uint32_t first) {
     if (messages == 0) return;
-    Piece gap;
-    gap.part = text_of(conversation_, "[" + std::to_string(messages) +
-                                          " earlier messages of this conversation are left out.]");
-    gap.tokens = scaled(tokens_of(gap.part));
-    gap.note = static_cast<std::uint32_t>(conversation_.notes.size());
+    const PartView words =
+        text_of(conversation_, "[" + std::to_string(messages) +
+                                   " earlier messages of this conversation are left out.]");
+    Piece gap(words, static_cast<std::uint32_t>(conversation_.notes.size()));
+    gap.tokens = scaled(tokens_of(words));
     conversation_.notes.push_back({.entry = conversation_.notes[first].entry,
-                                   .verdict = Verdict::kAdded,
-                                   .reason = "says_what_is_missing"});
+                                   .reason = "says_what_is_missing",
+                                   .verdict = Verdict::kAdded});
     conversation_.preamble.push_back(gap);
   }
 
@@ -229,7 +237,7 @@ class Fitting {
     }
     for (Block& block : conversation_.blocks) {
       for (Piece& piece : block.pieces) {
-        if (total_ > budget_ && piece.part.type == PartType::kText) shorten(piece, kShortText);
+        if (total_ > budget_ && piece.type() == PartType::kText) shorten(piece, kShortText);
       }
     }
   }
@@ -245,8 +253,8 @@ class Fitting {
     note.reason = reason;
   }
 
-  std::uint64_t scaled(std::uint64_t tokens) const {
-    return (tokens * conversation_.token_quarters + 3) / 4;
+  std::uint32_t scaled(std::uint64_t tokens) const {
+    return in_quarters(tokens, conversation_.token_quarters);
   }
 
   Conversation& conversation_;
@@ -261,7 +269,7 @@ std::uint64_t count_tokens(Conversation& conversation) {
   std::uint64_t total = 0;
   std::uint64_t up_to_anchor = 0;
   const auto estimate = [&](Piece& piece) {
-    piece.tokens = tokens_of(piece.part);
+    piece.tokens = in_quarters(tokens_of(piece.part()), 4);
     total += piece.tokens;
   };
   each_piece(conversation.system, estimate);
@@ -276,7 +284,7 @@ std::uint64_t count_tokens(Conversation& conversation) {
   const std::uint64_t quarters = anchored_quarters(conversation.anchor_tokens, up_to_anchor);
   conversation.token_quarters = quarters;
   if (quarters == 4) return total;
-  const auto scale = [&](Piece& piece) { piece.tokens = (piece.tokens * quarters + 3) / 4; };
+  const auto scale = [&](Piece& piece) { piece.tokens = in_quarters(piece.tokens, quarters); };
   each_piece(conversation.system, scale);
   each_piece(conversation.preamble, scale);
   for (Block& block : conversation.blocks) each_piece(block, scale);

@@ -12,7 +12,7 @@ void split_users(Conversation& conversation) {
     for (const Piece& piece : block.pieces) {
       const bool goes_on = !split.empty() && !split.back().is_assistant &&
                            split.back().pieces.back().note == piece.note;
-      if (!goes_on) split.emplace_back();
+      if (!goes_on) split.push_back(conversation.new_block(false));
       split.back().pieces.push_back(piece);
     }
   }
@@ -27,7 +27,7 @@ void join_users(Conversation& conversation) {
       joined.push_back(std::move(block));
       continue;
     }
-    std::vector<Piece>& pieces = joined.back().pieces;
+    Pieces& pieces = joined.back().pieces;
     pieces.insert(pieces.end(), block.pieces.begin(), block.pieces.end());
   }
   conversation.blocks = std::move(joined);
