@@ -52,6 +52,13 @@ struct SessionSummary {
   std::string sdk_cwd{};
   std::string sdk_session_id{};
   std::string parent_session{};  // of a fork
+  /// Imported sessions (see import.h): what they were read from, the session that
+  /// made this one as its sub-agent, the one that goes on with it.
+  std::string source{};
+  std::string spawned_by{};
+  std::string continued_in{};
+  /// For the library: how far `source` was read.
+  std::string import_mark{};
   /// "active" or "terminated". Archived is something else: see `archived`.
   std::string status = "active";
   bool archived = false;

@@ -71,6 +71,12 @@ Result<std::string> Ancestry::id(Ordinal depth) const {
   return logs_[nodes_[depth].log].lineage->own().id(nodes_[depth].own);
 }
 
+std::pair<std::shared_ptr<const Lineage>, Ordinal> Ancestry::holder(Ordinal depth) const {
+  const Node& node = nodes_[depth];
+  const std::shared_ptr<const Lineage>& lineage = logs_[node.log].lineage;
+  return {lineage, lineage->base() + node.own};
+}
+
 bool Ancestry::is_redacted(Ordinal depth) const {
   const Node& node = nodes_[depth];
   const Lineage& lineage = *logs_[node.log].lineage;

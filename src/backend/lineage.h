@@ -64,6 +64,8 @@ class Ancestry : public Inherited {
   Result<StoredEntry> entry(Ordinal depth) const;
   Result<std::string> id(Ordinal depth) const;
   bool is_redacted(Ordinal depth) const;
+  /// The session whose log holds the node, as it sees itself, and the node there.
+  std::pair<std::shared_ptr<const Lineage>, Ordinal> holder(Ordinal depth) const;
   /// The session whose log holds the node.
   const std::string& session(Ordinal depth) const { return logs_[nodes_[depth].log].session; }
 

@@ -147,6 +147,8 @@ std::vector<ShorterOutput> shorter_outputs(const Conversation& conversation, std
   for (std::size_t i = 0; i < blocks; ++i) {
     for (const Piece& result : conversation.blocks[i].results) {
       const Note& note = conversation.notes[result.note];
+      // An entry of another agent may hold more than results, which would go with them.
+      if (note.entry->is_foreign()) continue;
       if (note.verdict == Verdict::kKept) by_entry[note.entry->ordinal].push_back(&result);
     }
   }

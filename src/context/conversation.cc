@@ -92,8 +92,19 @@ class Composer {
     return token.size() > 2 ? token : std::string_view();
   }
 
-  static MessageView lift(const PathEntry& entry, std::vector<PartView>& parts) {
-    if (!dialect::carries_message(entry.type)) return {};
+  static bool carries_message(const PathEntry& entry) {
+    return entry.is_foreign() || dialect::carries_message(entry.type);
+  }
+
+  MessageView lift(const PathEntry& entry, std::vector<PartView>& parts) const {
+    if (!carries_message(entry)) return {};
+    if (entry.is_foreign()) {
+      const dialect::Lifted& lifted = selection_.foreign.lifted;
+      const dialect::LiftedMessage& message = lifted.messages()[entry.lifted];
+      const auto said = lifted.parts(message);
+      parts.insert(parts.end(), said.begin(), said.end());
+      return message.view;
+    }
     return dialect::lift(entry.type, entry.payload, parts);
   }
 
@@ -156,7 +167,7 @@ class Composer {
     message_ = lift(entry, parts_);
     if (const auto named = model_named(entry, message_); !named.empty()) last_named_ = named;
     if (take_edited(entry) || take_setting(entry)) return;
-    if (dialect::carries_message(entry.type)) {
+    if (carries_message(entry)) {
       take_message(entry, note(entry));
     } else if (entry.code == EntryType::kMessageDeltaBatch) {
       take_deltas(entry);
@@ -171,9 +182,9 @@ class Composer {
 
   bool take_edited(const PathEntry& entry) {
     if (selection_.edits.empty()) return false;
-    const auto id = lineage_.id(entry.ordinal);
+    const auto id = selection_.id_of(lineage_, entry);
     const auto edit = id.ok() ? selection_.edits.find(*id) : selection_.edits.end();
-    if (edit == selection_.edits.end() || !dialect::carries_message(entry.type)) return false;
+    if (edit == selection_.edits.end() || !carries_message(entry)) return false;
     const auto replacement = json::find_member(edit->second.payload, "replacement");
     if (replacement->kind == json::Kind::kNull) {
       note(entry, Verdict::kDropped, "edited");
@@ -414,11 +425,11 @@ class Composer {
   }
 
   // Calls of one entry stand together; so do those of the lines that some agents
-  // write for each part of one answer, as long as none is answered.
+  // write for each part of one answer. But once one is answered, what follows was said
+  // after that, also where an agent writes a whole turn as one entry.
   bool piece_goes_on(const Block& block, const Piece& piece) const {
-    if (block.pieces.back().note == piece.note) return true;
-    return piece.type() == PartType::kToolUse &&
-           std::all_of(block.results.begin(), block.results.end(),
+    if (block.pieces.back().note != piece.note && piece.type() != PartType::kToolUse) return false;
+    return std::all_of(block.results.begin(), block.results.end(),
                        [](const Piece& result) { return result.type() != PartType::kToolResult; });
   }
 

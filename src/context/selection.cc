@@ -4,6 +4,7 @@
 
 #include "base/json_scan.h"
 #include "base/try.h"
+#include "context/foreign.h"
 #include "dialect/lift.h"
 
 namespace quipu::context {
@@ -28,7 +29,8 @@ bool is_setting(EntryType code) {
 
 class Selector {
  public:
-  Selector(const Lineage& lineage, bool full) : lineage_(lineage), full_(full) {}
+  Selector(const std::shared_ptr<const Lineage>& lineage, bool full)
+      : shared_(lineage), lineage_(*lineage), full_(full) {}
 
   Result<Selection> run(Ordinal head) {
     // No more than the path has, most of it untouched when there is a compaction.
@@ -53,6 +55,10 @@ class Selector {
       TRY_ASSIGN(const StoredEntry stored, lineage_.entry(at));
       TRY_ASSIGN(const PathEntry entry, read(at, stored));
       const Ordinal parent = stored.place.parent;
+      if (is_foreign(entry.type)) {
+        TRY(take_foreign(at));
+        return kNone;
+      }
       if (entry.code == EntryType::kContextEdit) TRY(take_edit(entry));
       if (entry.code == EntryType::kContextReset) {
         result_.entries.push_back(entry);
@@ -82,6 +88,11 @@ class Selector {
       TRY_ASSIGN(const StoredEntry stored, lineage_.entry(at));
       if (stored.place.depth < first->depth) break;  // passed it: not on this path
       TRY_ASSIGN(const PathEntry entry, read(at, stored));
+      if (is_foreign(entry.type)) {
+        TRY_ASSIGN(const bool found, take_foreign_from(at, first_id));
+        if (found) return kNone;
+        break;
+      }
       if (entry.code == EntryType::kContextEdit) TRY(take_edit(entry));
       result_.entries.push_back(entry);
       if (at == first->ordinal || entry.code == EntryType::kContextReset) {
@@ -91,6 +102,26 @@ class Selector {
     }
     result_.entries.resize(mark);
     return from;
+  }
+
+  // From here on another agent's rules say what belongs to the conversation.
+  Result<void> take_foreign(Ordinal at) {
+    TRY_ASSIGN(std::vector<PathEntry> entries, select_foreign(shared_, at, result_.foreign));
+    result_.entries.insert(result_.entries.end(), entries.rbegin(), entries.rend());
+    return {};
+  }
+
+  // The same, without what comes before the entry `first_id`; false without that.
+  Result<bool> take_foreign_from(Ordinal at, const std::string& first_id) {
+    TRY_ASSIGN(std::vector<PathEntry> entries, select_foreign(shared_, at, result_.foreign));
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      TRY_ASSIGN(const std::string id, result_.id_of(lineage_, entries[i]));
+      if (id != first_id) continue;
+      result_.entries.insert(result_.entries.end(), entries.rbegin(),
+                             entries.rend() - static_cast<std::ptrdiff_t>(i));
+      return true;
+    }
+    return false;
   }
 
   Result<bool> is_in_force(const PathEntry& entry) {
@@ -191,6 +222,7 @@ class Selector {
     return *result_.owned.back();
   }
 
+  const std::shared_ptr<const Lineage>& shared_;
   const Lineage& lineage_;
   bool full_;
   bool has_checkpoint_ = false;
@@ -199,7 +231,7 @@ class Selector {
 
 }  // namespace
 
-Result<Selection> select(const Lineage& lineage, Ordinal head, bool full) {
+Result<Selection> select(const std::shared_ptr<const Lineage>& lineage, Ordinal head, bool full) {
   return Selector(lineage, full).run(head);
 }
 

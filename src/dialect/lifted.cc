@@ -49,6 +49,7 @@ void Lifted::clear() {
   messages_.clear();
   parts_.clear();
   owned_.clear();
+  kept_.clear();
 }
 
 PartView text_part(std::string_view token) {

@@ -31,6 +31,8 @@ class Lifted {
 
   /// Keeps a JSON text that is not in the record, as long as this lives.
   std::string_view keep(std::string json);
+  /// The same for many.
+  void keep_all(std::deque<std::string> texts) { kept_.push_back(std::move(texts)); }
   /// A token that says `text`.
   std::string_view token(std::string_view text);
   /// A message of the user that says: this summary stands for what came before.
@@ -49,6 +51,7 @@ class Lifted {
   std::vector<LiftedMessage> messages_;
   std::vector<PartView> parts_;
   std::deque<std::string> owned_;  // stable addresses
+  std::deque<std::deque<std::string>> kept_;
 };
 
 /// Parts in the making; tokens as in message_view.h.

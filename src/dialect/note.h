@@ -32,6 +32,9 @@ struct UsageNote {
 /// Absent members say nothing. Of several records the last wins, except where a
 /// title that a person gave stands against one that was made up.
 struct Note {
+  /// The user asked something here: what, or its beginning. Not what an agent puts
+  /// into the user's mouth.
+  std::optional<std::string> prompt;
   std::optional<std::string> title;
   bool title_is_given = false;
   std::optional<std::string> cwd;

@@ -1,14 +1,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <set>
 #include <thread>
+#include <unordered_map>
 
 #include "backend/backend.h"
 #include "base/mutex.h"
 #include "base/try.h"
 #include "exchange/finder.h"
+#include "exchange/import_mark.h"
 #include "exchange/session_import.h"
 #include "fs/host_files.h"
 #include "quipu/import.h"
@@ -45,6 +48,30 @@ std::string name_of(const ImportSource& source) {
   return source.part.empty() ? source.path : source.path + "#" + source.part;
 }
 
+dialect::Source source_of(const ImportSource& source) {
+  return {.agent = source.agent, .path = source.path, .part = source.part, .files = source.files};
+}
+
+// What was imported, by where it was read from.
+struct KnownSource {
+  std::string session_id;
+  std::optional<exchange::ImportMark> mark;
+};
+using KnownSources = std::unordered_map<std::string, KnownSource>;
+
+Result<KnownSources> known_sources(Store& store) {
+  KnownSources known;
+  TRY_ASSIGN(const auto all, store.sessions().list_sessions(
+                                 {.project = ProjectScope::all()},
+                                 {.after = {}, .limit = std::numeric_limits<std::size_t>::max()}));
+  for (const SessionSummary& session : all.items) {
+    if (session.source.empty()) continue;
+    known[session.agent_id + ":" + session.source] = {
+        .session_id = session.session_id, .mark = exchange::read_mark(session.import_mark)};
+  }
+  return known;
+}
+
 }  // namespace
 
 std::vector<std::string> known_agents() {
@@ -70,11 +97,23 @@ Importer::Importer(Store& store, fs::HostFiles* files,
 }
 
 Result<FoundSources> Importer::find(const FindOptions& options) {
-  return guarded([&] { return exchange::find_sources(files_, variable_, options); });
+  return guarded([&]() -> Result<FoundSources> {
+    TRY_ASSIGN(FoundSources found, exchange::find_sources(files_, variable_, options));
+    TRY_ASSIGN(const KnownSources known, known_sources(store_));
+    for (ImportSource& source : found.sources) {
+      const auto at = known.find(source.agent + ":" + name_of(source));
+      if (at == known.end()) continue;
+      source.session_id = at->second.session_id;
+      const auto now = exchange::look_at(source_of(source), files_);
+      source.is_current = now.ok() && at->second.mark && at->second.mark->is_same_state(*now);
+    }
+    return found;
+  });
 }
 
 Result<void> Importer::run(const std::vector<ImportSource>& sources, const ImportOptions& options,
                            const std::function<bool(const ImportReport&)>& done) {
+  TRY_ASSIGN(const KnownSources known, known_sources(store_));
   ProjectNames projects(store_, files_, options.project_id);
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> stopped = false;
@@ -86,11 +125,23 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
     if (dialect == nullptr) {
       return Error(Code::kInvalidArgument, "no agent is called " + from.agent);
     }
-    const dialect::Source source{
-        .agent = from.agent, .path = from.path, .part = from.part, .files = from.files};
+    const dialect::Source source = source_of(from);
+    TRY_ASSIGN(exchange::ImportMark now, exchange::look_at(source, files_));
+    exchange::ImportFrom start{.position = {}, .state = now, .is_live = false};
+    const auto at = known.find(from.agent + ":" + name_of(from));
+    if (at != known.end() && at->second.mark) {
+      if (at->second.mark->is_same_state(now)) {
+        ImportReport unchanged;
+        unchanged.session_id = at->second.session_id;
+        unchanged.total = at->second.mark->records;
+        return unchanged;
+      }
+      start.position = exchange::position_after(*at->second.mark, now, source, files_);
+      if (start.position.offset != 0) start.state.records = at->second.mark->records;
+    }
     exchange::SessionImport import(store_, *dialect, files_,
                                    [&](const std::string& cwd) { return projects.of(cwd); });
-    TRY_ASSIGN(exchange::Imported imported, import.run(source, {}));
+    TRY_ASSIGN(exchange::Imported imported, import.run(source, start));
     return std::move(imported.report);
   };
   const auto work = [&] {

@@ -5,7 +5,7 @@
 #include "base/try.h"
 #include "dialect/carry.h"
 #include "dialect/dialect.h"
-#include "exchange/recipe.h"
+#include "dialect/recipe.h"
 #include "quipu/attachments.h"
 #include "quipu/export.h"
 #include "store/guarded.h"
@@ -62,8 +62,8 @@ class GiveBack {
       TRY_ASSIGN(const StoredEntry entry, log_.entry(at));
       const Envelope envelope = read_envelope(entry.text);
       if (envelope.type.view() == "fact.quipu.source") origin_ = read_origin(envelope.payload);
-      if (envelope.type.view() == exchange::kRecipeType) {
-        recipe_ = exchange::read_recipe(envelope.payload);
+      if (envelope.type.view() == dialect::kRecipeType) {
+        recipe_ = dialect::read_recipe(envelope.payload);
       }
       if (envelope.meta.empty()) continue;
       const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
@@ -75,7 +75,7 @@ class GiveBack {
   }
 
   Result<void> give_document() {
-    for (const exchange::Recipe::Item& item : recipe_->items) {
+    for (const dialect::Recipe::Item& item : recipe_->items) {
       TRY_ASSIGN(const auto found, log_.find(item.id));
       if (!found) return Error(Code::kCorrupt, "a record of the document is gone: " + item.id);
       TRY_ASSIGN(const StoredEntry entry, log_.entry(*found));
@@ -118,7 +118,7 @@ class GiveBack {
   const ExportSink& sink_;
   ExportReport& report_;
   Origin origin_;
-  std::optional<exchange::Recipe> recipe_;
+  std::optional<dialect::Recipe> recipe_;
   std::unordered_set<std::string> replaced_;
   std::unordered_set<std::string> seen_;
 };

@@ -57,6 +57,7 @@ SessionImport::SessionImport(Store& store, const dialect::Dialect& dialect, fs::
 Result<Imported> SessionImport::run(const dialect::Source& source, const ImportFrom& from) {
   source_ = &source;
   only_new_ = from.position.offset != 0;
+  result_.report.total = only_new_ ? from.state.records : 0;
   TRY_ASSIGN(const auto reader, dialect_.open(source, files_, from.position));
   is_whole_ = reader->is_whole();
   agent_session_ = reader->outline().session;
@@ -69,8 +70,8 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
     TRY(take(record));
   }
   if (is_whole_) TRY(add_recipe());
+  TRY(add_mark(from.state, is_whole_ ? dialect::ReadPosition() : reader->position()));
   TRY(flush());
-  result_.position = reader->position();
   return std::move(result_);
 }
 
@@ -155,7 +156,7 @@ Result<void> SessionImport::look_at_stored() {
   for (Ordinal at = own.fold().count; at-- > 0;) {
     TRY_ASSIGN(const StoredEntry entry, own.entry(at));
     const Envelope envelope = read_envelope(entry.text);
-    if (envelope.type.view() == kRecipeType && stored_recipe_.empty()) {
+    if (envelope.type.view() == dialect::kRecipeType && stored_recipe_.empty()) {
       stored_recipe_ = envelope.payload;
     }
     if (dialect::record_type(envelope.type.view()).dialect != &dialect_) continue;
@@ -382,10 +383,26 @@ Result<std::string> SessionImport::nearest_leader(std::string id) {
 
 Result<void> SessionImport::add_recipe() {
   NewEntry entry;
-  entry.payload = encode_recipe(recipe_);
+  entry.payload = dialect::encode_recipe(recipe_);
   if (entry.payload == stored_recipe_) return {};
-  entry.type = kRecipeType;
+  entry.type = dialect::kRecipeType;
   entry.timestamp = timestamp_;
+  add(std::move(entry));
+  return {};
+}
+
+// Only with something new: reading a source again must not make the log grow.
+Result<void> SessionImport::add_mark(ImportMark mark, const dialect::ReadPosition& position) {
+  if (stored_ != nullptr && result_.report.added == 0) return {};
+  mark.offset = position.offset;
+  mark.records = result_.report.total;
+  if (mark.offset != 0) {
+    TRY_ASSIGN(mark.before, sum_before(source_->path, mark.offset, files_));
+  }
+  NewEntry entry;
+  entry.type = kMarkType;
+  entry.timestamp = timestamp_;
+  entry.payload = encode_mark(mark);
   add(std::move(entry));
   return {};
 }

@@ -26,7 +26,8 @@
 #include "backend/lineage.h"
 #include "dialect/carry.h"
 #include "dialect/dialect.h"
-#include "exchange/recipe.h"
+#include "dialect/recipe.h"
+#include "exchange/import_mark.h"
 #include "quipu/import.h"
 #include "quipu/store.h"
 
@@ -34,13 +35,14 @@ namespace quipu::exchange {
 
 struct ImportFrom {
   dialect::ReadPosition position{};
+  /// What the source looked like before it is read.
+  ImportMark state{};
   /// Leave a last line that is cut off for later: somebody may be writing it.
   bool is_live = false;
 };
 
 struct Imported {
   ImportReport report;
-  dialect::ReadPosition position;
 };
 
 /// The project that a directory belongs to; empty: none.
@@ -93,6 +95,7 @@ class SessionImport {
   Result<void> add_end(const std::string& id, std::string_view end);
   void add(NewEntry entry);
   Result<void> add_recipe();
+  Result<void> add_mark(ImportMark mark, const dialect::ReadPosition& position);
   Result<void> flush();
   void add_problem(std::string_view what);
 
@@ -106,7 +109,7 @@ class SessionImport {
   std::shared_ptr<const Lineage> stored_;  // null: the session is new
   bool only_new_ = false;                  // see above
   bool is_whole_ = false;                  // see Reader
-  Recipe recipe_;                          // is_whole_
+  dialect::Recipe recipe_;                 // is_whole_
   std::string stored_recipe_;              // payload
   std::unordered_map<std::string, Met> met_;
   std::string torn_;       // a cut-off line that is stored last, until it is met again

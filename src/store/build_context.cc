@@ -24,11 +24,11 @@ Result<Ordinal> head_of(const Lineage& lineage, const std::string& wanted) {
   return found->ordinal;
 }
 
-Result<void> take_notes(const Lineage& lineage, const context::Conversation& conversation,
-                        Context& into) {
+Result<void> take_notes(const context::Selection& selection, const Lineage& lineage,
+                        const context::Conversation& conversation, Context& into) {
   into.notes.reserve(conversation.notes.size());
   for (const context::Note& note : conversation.notes) {
-    TRY_ASSIGN(std::string id, lineage.id(note.entry->ordinal));
+    TRY_ASSIGN(std::string id, selection.id_of(lineage, *note.entry));
     into.notes.push_back({.entry_id = std::move(id),
                           .type = std::string(note.entry->type),
                           .verdict = note.verdict,
@@ -63,7 +63,7 @@ Result<Context> build(Store& store, std::string_view session_id, const ContextOp
   context::Selection selection;
   if (head != kNone) {
     TRY_ASSIGN(context.head, lineage->id(head));
-    TRY_ASSIGN(selection, context::select(*lineage, head, options.full));
+    TRY_ASSIGN(selection, context::select(lineage, head, options.full));
   }
   const context::Rules& rules = context::rules_of(options.provider);
   context::Conversation conversation = context::converse(selection, *lineage, rules, options);
@@ -86,7 +86,7 @@ Result<Context> build(Store& store, std::string_view session_id, const ContextOp
   if (selection.compaction) {
     TRY_ASSIGN(context.compaction_entry_id, lineage->id(selection.compaction->ordinal));
   }
-  TRY(take_notes(*lineage, conversation, context));
+  TRY(take_notes(selection, *lineage, conversation, context));
   return context;
 }
 

@@ -43,7 +43,7 @@ class Compaction {
     TRY_ASSIGN(lineage_, store_.sessions().lineage(session_id_));
     if (lineage_->head() == kNone) return CompactResult{};
     TRY_ASSIGN(head_, lineage_->id(lineage_->head()));
-    TRY_ASSIGN(selection_, context::select(*lineage_, lineage_->head(), false));
+    TRY_ASSIGN(selection_, context::select(lineage_, lineage_->head(), false));
     conversation_.emplace(context::converse(
         selection_, *lineage_, context::rules_of(Provider::kQuipu), {.open_ended = true}));
     result_.tokens_before = context::count_tokens(*conversation_);
@@ -81,7 +81,7 @@ class Compaction {
     }
     result_.files_read = std::move(files.read);
     result_.files_changed = std::move(files.changed);
-    TRY_ASSIGN(result_.first_kept_entry_id, lineage_->id(cut.first_entry.ordinal));
+    TRY_ASSIGN(result_.first_kept_entry_id, selection_.id_of(*lineage_, cut.first_entry));
     result_.covered_entries = cut.first_entry.depth;
     result_.tokens_after = cut.kept_tokens + result_.summary.size() / 4 + 40;
     TRY_ASSIGN(const std::string payload, summary_payload());
@@ -124,7 +124,7 @@ class Compaction {
     }
     std::vector<std::string> ids;
     for (const PathEntry& entry : settings) {
-      TRY_ASSIGN(std::string id, lineage_->id(entry.ordinal));
+      TRY_ASSIGN(std::string id, selection_.id_of(*lineage_, entry));
       ids.push_back(std::move(id));
     }
     return ids;
@@ -133,7 +133,7 @@ class Compaction {
   Result<void> prune(const context::Cut& cut) {
     std::vector<NewEntry> edits;
     for (const auto& output : context::shorter_outputs(*conversation_, cut.first_kept)) {
-      TRY_ASSIGN(const std::string target, lineage_->id(output.entry.ordinal));
+      TRY_ASSIGN(const std::string target, selection_.id_of(*lineage_, output.entry));
       NewEntry edit;
       edit.type = "context_edit";
       edit.payload.clear();
@@ -150,7 +150,7 @@ class Compaction {
                                         session_id_, edits, {.expected_head = head_}));
     result_.pruned_outputs = appended.appended_count;
     TRY_ASSIGN(const auto lineage, store_.sessions().lineage(session_id_));
-    TRY_ASSIGN(const auto after, context::select(*lineage, lineage->head(), false));
+    TRY_ASSIGN(const auto after, context::select(lineage, lineage->head(), false));
     Conversation shorter = context::converse(after, *lineage, context::rules_of(Provider::kQuipu),
                                              {.open_ended = true});
     result_.tokens_after = context::count_tokens(shorter);
@@ -216,7 +216,7 @@ Result<std::string> lift_compaction(Store& store, std::string_view session_id,
     TRY_ASSIGN(const auto lineage, store.sessions().lineage(id));
     std::string target(entry_id);
     if (target.empty() && lineage->head() != kNone) {
-      TRY_ASSIGN(const auto selection, context::select(*lineage, lineage->head(), false));
+      TRY_ASSIGN(const auto selection, context::select(lineage, lineage->head(), false));
       if (selection.compaction) {
         TRY_ASSIGN(target, lineage->id(selection.compaction->ordinal));
       }

@@ -8,6 +8,8 @@
 #include "base/json_scan.h"
 #include "base/time_text.h"
 #include "base/try.h"
+#include "dialect/carry.h"
+#include "dialect/dialect.h"
 #include "dialect/lift.h"
 
 namespace quipu::view {
@@ -138,6 +140,58 @@ void add_message(SessionRow& row, const Envelope& envelope, bool redacted) {
   if (row.first_words.empty() && !redacted) row.first_words = first_words(parts);
 }
 
+void add_kin(SessionRow& row, const dialect::Dialect& dialect, const dialect::Kinship& kin) {
+  const std::string id = dialect::session_id_of(dialect.name(), kin.session);
+  switch (kin.relation) {
+    case dialect::Relation::kForkedFrom:
+      if (row.summary.parent_session.empty()) row.summary.parent_session = id;
+      break;
+    case dialect::Relation::kSpawnedBy:
+      row.summary.spawned_by = id;
+      break;
+    case dialect::Relation::kContinuedIn:
+      row.summary.continued_in = id;
+      break;
+  }
+}
+
+// A record of another agent: what it says of the session.
+void add_record(SessionRow& row, const dialect::RecordType& type, const Envelope& envelope,
+                bool redacted) {
+  std::deque<std::string> owned;
+  dialect::Note note;
+  type.dialect->note(type.kind, dialect::understood(envelope.payload, owned), note);
+  note_model(row, note.model.value_or(""), note.provider.value_or(""));
+  for (const dialect::UsageNote& usage : note.usage) {
+    count_usage(row, usage.key, counts_of(usage.usage));
+  }
+  if (note.cwd && row.summary.cwd.empty()) row.summary.cwd = *note.cwd;
+  if (note.archived) row.foreign_archived = note.archived;
+  if (note.sdk_session_id) row.foreign_sdk_session = *note.sdk_session_id;
+  for (const dialect::Kinship& kin : note.kin) add_kin(row, *type.dialect, kin);
+  if (redacted) return;
+  if (note.title) (note.title_is_given ? row.given_title : row.made_title) = *note.title;
+  if (!note.prompt) return;
+  ++row.summary.counts.messages;
+  ++row.summary.totals.messages;
+  if (row.first_words.empty()) row.first_words = first_line(json::quoted(*note.prompt));
+}
+
+// Where an imported session came from, and how far that was read.
+void add_import(SessionRow& row, const Envelope& envelope) {
+  const std::string_view type = envelope.type.view();
+  if (type == "fact.quipu.source") {
+    row.summary.source = text_member(envelope.payload, "path");
+    const std::string part = text_member(envelope.payload, "part");
+    if (!part.empty()) row.summary.source += "#" + part;
+    const std::string parent = text_member(envelope.payload, "spawnedBy");
+    if (!parent.empty()) {
+      row.summary.spawned_by = dialect::session_id_of(row.summary.agent_id, parent);
+    }
+  }
+  if (type == "fact.quipu.import") row.summary.import_mark = envelope.payload;
+}
+
 // A `usage` fact is the usage itself, or has it in a member of that name.
 void add_usage_fact(SessionRow& row, const Envelope& envelope) {
   const auto inner = json::find_member(envelope.payload, "usage");
@@ -217,6 +271,16 @@ void add_entry(SessionRow& row, const StoredEntry& stored, bool first, bool reda
     case EntryType::kContextReset:
       row.summary.counts = {};
       for (CountedRequest& request : row.requests) request.before_reset = true;
+      break;
+    case EntryType::kOther:
+    case EntryType::kOtherFact:
+      if (const auto type = dialect::record_type(envelope.type.view()); type.dialect != nullptr) {
+        add_record(row, type, envelope, redacted);
+      } else if (stored.place.type == EntryType::kOtherFact) {
+        add_import(row, envelope);
+      } else if (dialect::carries_message(envelope.type.view())) {
+        add_message(row, envelope, redacted);
+      }
       break;
     default:
       if (dialect::carries_message(envelope.type.view())) add_message(row, envelope, redacted);

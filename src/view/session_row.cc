@@ -17,11 +17,19 @@ struct TextField {
   std::string SessionSummary::*field;
 };
 constexpr TextField kTexts[] = {
-    {"agentId", &SessionSummary::agent_id},  {"presetId", &SessionSummary::preset_id},
-    {"cwd", &SessionSummary::cwd},           {"parentSession", &SessionSummary::parent_session},
-    {"created", &SessionSummary::created},   {"model", &SessionSummary::model},
-    {"provider", &SessionSummary::provider}, {"head", &SessionSummary::head},
+    {"agentId", &SessionSummary::agent_id},
+    {"presetId", &SessionSummary::preset_id},
+    {"cwd", &SessionSummary::cwd},
+    {"parentSession", &SessionSummary::parent_session},
+    {"created", &SessionSummary::created},
+    {"model", &SessionSummary::model},
+    {"provider", &SessionSummary::provider},
+    {"head", &SessionSummary::head},
     {"tail", &SessionSummary::tail},
+    {"source", &SessionSummary::source},
+    {"spawnedBy", &SessionSummary::spawned_by},
+    {"continuedIn", &SessionSummary::continued_in},
+    {"importMark", &SessionSummary::import_mark},
 };
 
 struct RowTextField {
@@ -32,6 +40,9 @@ constexpr RowTextField kRowTexts[] = {
     {"headerTitle", &SessionRow::header_title},
     {"headerProject", &SessionRow::header_project},
     {"firstWords", &SessionRow::first_words},
+    {"givenTitle", &SessionRow::given_title},
+    {"madeTitle", &SessionRow::made_title},
+    {"foreignSdkSession", &SessionRow::foreign_sdk_session},
     {"runId", &SessionRow::run_id},
 };
 
@@ -113,6 +124,7 @@ void read_member(const Member& member, SessionRow& row) {
   if (member.key == "counts") summary.counts = read_counts(member.value);
   if (member.key == "totals") summary.totals = read_counts(member.value);
   if (member.key == "info") row.info = read_session_info(member.value);
+  if (member.key == "foreignArchived") row.foreign_archived = member.value == "true";
   if (member.key == "processing") summary.processing = member.value == "true";
   if (member.key == "generation") read_number(member, summary.generation);
   if (member.key == "queued") row.queued = read_texts(member.value);
@@ -128,13 +140,16 @@ void SessionRow::finish() {
     return text && !text->empty() ? *text : otherwise;
   };
   summary.session_id = session_id;
-  summary.title = either(info.title, header_title.empty() ? first_words : header_title);
+  summary.title = info.title.value_or("");
+  for (const std::string* title : {&header_title, &given_title, &made_title, &first_words}) {
+    if (summary.title.empty()) summary.title = *title;
+  }
   summary.project_id = either(info.project_id, header_project);
   summary.status = either(info.status, "active");
   summary.working_directory = said(info.working_directory);
   summary.sdk_cwd = said(info.sdk_cwd);
-  summary.sdk_session_id = said(info.sdk_session_id);
-  summary.archived = info.archived.value_or(false);
+  summary.sdk_session_id = info.sdk_session_id.value_or(foreign_sdk_session);
+  summary.archived = info.archived.value_or(foreign_archived.value_or(false));
   summary.tags = info.tags.value_or(std::vector<std::string>());
   summary.queued = static_cast<std::uint32_t>(queued.size());
   summary.pending = static_cast<std::uint32_t>(pending.size());
@@ -151,6 +166,7 @@ std::string encode_row(const SessionRow& row) {
   for (const TextField& text : kTexts) out.text_member(text.key, summary.*text.field);
   for (const RowTextField& text : kRowTexts) out.text_member(text.key, row.*text.field);
   if (row.newest_ms) out.member("newestMs", *row.newest_ms);
+  if (row.foreign_archived) out.member("foreignArchived", *row.foreign_archived);
   out.member("logBytes", summary.log_bytes)
       .member("schemaVersion", summary.schema_version)
       .member("damaged", summary.damaged)

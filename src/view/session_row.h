@@ -53,6 +53,11 @@ struct SessionRow {
   std::optional<std::int64_t> newest_ms{};
   /// First line of the first user message.
   std::string first_words{};
+  /// What another agent calls the session: by a person's will, or by itself.
+  std::string given_title{};
+  std::string made_title{};
+  std::string foreign_sdk_session{};
+  std::optional<bool> foreign_archived{};
   SessionInfo info{};
   /// The newest run; ids of what waits, oldest first.
   std::string run_id{};

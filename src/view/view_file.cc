@@ -17,6 +17,8 @@ constexpr const char* kSteps[] = {
     "modified_ms INTEGER, entries INTEGER, tail_crc INTEGER, record TEXT, crc INTEGER"
     ") WITHOUT ROWID",
     // Rows of schema 1 took what was said about a session for activity in it.
+    "DELETE FROM sessions",
+    // Those of schema 2 knew nothing of imported records.
     "DELETE FROM sessions"};
 
 // Somebody who lists must not wait long for somebody else who lists.

@@ -167,6 +167,16 @@ bool is_sent(std::string_view message) {
   return says;
 }
 
+std::optional<std::string> prompt_in(std::string_view message) {
+  if (text_in(message, "type") != "user" || !is_sent(message)) return std::nullopt;
+  Lifted lifted;
+  lift_message(message, lifted);
+  for (const PartView& part : lifted.parts(lifted.messages().front())) {
+    if (part.type == PartType::kText) return json::decode_string(part.text);
+  }
+  return std::nullopt;
+}
+
 void note_usage(std::string_view message, Note& into) {
   const std::string_view tokens = object_in(message, "tokens");
   if (tokens.empty()) return;

@@ -16,6 +16,9 @@ void lift_content(std::string_view content, Lifted& into);
 /// Whether a model sees it when the session is resumed.
 bool is_sent(std::string_view message);
 
+/// What the user asked with it; nothing when it is no such message.
+std::optional<std::string> prompt_in(std::string_view message);
+
 /// What the message used, if it says so.
 void note_usage(std::string_view message, Note& into);
 

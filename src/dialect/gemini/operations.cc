@@ -81,15 +81,13 @@ void Gemini::lift(std::string_view kind, std::string_view payload, Lifted& into)
 void Gemini::note(std::string_view kind, std::string_view payload, Note& into) const {
   if (kind == "message") {
     note_usage(payload, into);
+    into.prompt = prompt_in(payload);
     if (const std::string model = text_in(payload, "model"); !model.empty()) {
       into.model = model;
       into.provider = "google";
     }
   }
-  if (kind == "messages") {
-    json::ElementWalk walk(list_of(payload));
-    while (const auto message = walk.next()) note_usage(message->value, into);
-  }
+  // A list of messages repeats what they used when they were written.
   std::string_view said;
   if (kind == "header") said = payload;
   if (kind == "set") said = object_in(payload, "$set");

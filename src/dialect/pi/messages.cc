@@ -174,6 +174,15 @@ std::optional<Usage> usage_in(std::string_view object) {
 
 // Forks keep the ids of entries, and with them what was used.
 void note_message(std::string_view message, std::string_view entry_id, Note& into) {
+  if (text_in(message, "role") == "user") {
+    Lifted lifted;
+    lift_message(message, lifted);
+    for (const PartView& part : lifted.parts(lifted.messages().front())) {
+      if (part.type == PartType::kText && !into.prompt) {
+        into.prompt = json::decode_string(part.text);
+      }
+    }
+  }
   if (text_in(message, "role") != "assistant") return;
   into.model = text_in(message, "model");
   into.provider = text_in(message, "provider");

@@ -1,10 +1,10 @@
-#include "exchange/recipe.h"
+#include "dialect/recipe.h"
 
 #include <charconv>
 
 #include "base/json_write.h"
 
-namespace quipu::exchange {
+namespace quipu::dialect {
 namespace {
 
 // What stands behind most records: the first ones say it, behind the very first may
@@ -51,4 +51,4 @@ Recipe read_recipe(std::string_view payload) {
   return recipe;
 }
 
-}  // namespace quipu::exchange
+}  // namespace quipu::dialect

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace quipu::exchange {
+namespace quipu::dialect {
 
 inline constexpr std::string_view kRecipeType = "fact.quipu.document";
 
@@ -27,4 +27,4 @@ struct Recipe {
 std::string encode_recipe(const Recipe& recipe);
 Recipe read_recipe(std::string_view payload);
 
-}  // namespace quipu::exchange
+}  // namespace quipu::dialect

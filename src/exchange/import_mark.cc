@@ -1,0 +1,84 @@
+#include "exchange/import_mark.h"
+
+#include <algorithm>
+
+#include "base/crc32c.h"
+#include "base/json_write.h"
+#include "base/try.h"
+#include "dialect/json_members.h"
+
+namespace quipu::exchange {
+namespace {
+
+constexpr std::uint64_t kSummedBytes = 4096;
+
+}  // namespace
+
+Result<ImportMark> look_at(const dialect::Source& source, fs::HostFiles& files) {
+  ImportMark mark;
+  TRY_ASSIGN(mark.first, files.stat(source.path));
+  const auto add = [&](const std::string& path) {
+    const auto stat = files.stat(path);
+    if (!stat.ok()) return;
+    mark.others = crc32c_extend(mark.others, path + " " + std::to_string(stat->size) + " " +
+                                                 std::to_string(stat->modified_ns) + "\n");
+  };
+  for (std::size_t i = 1; i < source.files.size(); ++i) add(source.files[i]);
+  if (!source.part.empty()) add(source.path + "-wal");  // what a database is still to take in
+  return mark;
+}
+
+Result<std::uint32_t> sum_before(const std::string& path, std::uint64_t offset,
+                                 fs::HostFiles& files) {
+  TRY_ASSIGN(const auto file, files.open(path));
+  std::string bytes(std::min(offset, kSummedBytes), '\0');
+  TRY_ASSIGN(const std::size_t got, file->read_at(std::span(bytes), offset - bytes.size()));
+  bytes.resize(got);
+  return crc32c(bytes);
+}
+
+dialect::ReadPosition position_after(const ImportMark& then, const ImportMark& now,
+                                     const dialect::Source& source, fs::HostFiles& files) {
+  const bool is_grown = then.first.device == now.first.device &&
+                        then.first.inode == now.first.inode && then.offset <= now.first.size;
+  if (!is_grown || then.offset == 0) return {};
+  const auto sum = sum_before(source.path, then.offset, files);
+  if (!sum.ok() || *sum != then.before) return {};
+  return {.offset = then.offset};
+}
+
+std::string encode_mark(const ImportMark& mark) {
+  std::string payload;
+  json::Writer(payload)
+      .begin_object()
+      .member("device", mark.first.device)
+      .member("inode", mark.first.inode)
+      .member("size", mark.first.size)
+      .member("modifiedNs", mark.first.modified_ns)
+      .member("others", mark.others)
+      .member("offset", mark.offset)
+      .member("before", mark.before)
+      .member("records", mark.records)
+      .end_object();
+  return payload;
+}
+
+std::optional<ImportMark> read_mark(std::string_view payload) {
+  using dialect::number_in;
+  const auto size = number_in(payload, "size");
+  const auto modified = number_in(payload, "modifiedNs");
+  if (!size || !modified) return std::nullopt;
+  ImportMark mark;
+  mark.first.kind = fs::HostKind::kFile;
+  mark.first.size = *size;
+  mark.first.modified_ns = static_cast<std::int64_t>(*modified);
+  mark.first.device = number_in(payload, "device").value_or(0);
+  mark.first.inode = number_in(payload, "inode").value_or(0);
+  mark.others = static_cast<std::uint32_t>(number_in(payload, "others").value_or(0));
+  mark.offset = number_in(payload, "offset").value_or(0);
+  mark.before = static_cast<std::uint32_t>(number_in(payload, "before").value_or(0));
+  mark.records = number_in(payload, "records").value_or(0);
+  return mark;
+}
+
+}  // namespace quipu::exchange

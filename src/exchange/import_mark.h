@@ -1,0 +1,47 @@
+// ImportMark: how far a source was read, and what it looked like then. The fact
+// `fact.quipu.import`, stored together with the last records of a pass; the catalogue has
+// the newest of each session, so that a source that has not changed costs a look at
+// its directory entry, and one that has grown is read from where it ended.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dialect/reader.h"
+#include "fs/host_files.h"
+
+namespace quipu::exchange {
+
+inline constexpr std::string_view kMarkType = "fact.quipu.import";
+
+struct ImportMark {
+  fs::HostStat first;         // the source's first file
+  std::uint32_t others = 0;   // a sum over names, sizes and times of everything else
+  std::uint64_t offset = 0;   // read up to here; 0: read as a whole
+  std::uint32_t before = 0;   // a sum over the bytes right before `offset`
+  std::uint64_t records = 0;  // in the source, up to `offset`
+
+  /// Nothing has changed: `offset` and `before` do not count.
+  bool is_same_state(const ImportMark& other) const {
+    return first == other.first && others == other.others;
+  }
+};
+
+/// The state of a source now; `offset` 0.
+Result<ImportMark> look_at(const dialect::Source& source, fs::HostFiles& files);
+
+/// The sum of the bytes before an offset, for `ImportMark::before`.
+Result<std::uint32_t> sum_before(const std::string& path, std::uint64_t offset,
+                                 fs::HostFiles& files);
+
+/// Where a pass may go on: the same file, grown, with the same bytes before.
+/// The beginning otherwise.
+dialect::ReadPosition position_after(const ImportMark& then, const ImportMark& now,
+                                     const dialect::Source& source, fs::HostFiles& files);
+
+std::string encode_mark(const ImportMark& mark);
+std::optional<ImportMark> read_mark(std::string_view payload);
+
+}  // namespace quipu::exchange
