@@ -1,13 +1,15 @@
 #include <array>
 
+#include "dialect/claude/claude.h"
 #include "dialect/dialect.h"
 #include "dialect/pi/pi.h"
 
 namespace quipu::dialect {
 
 std::span<const Dialect* const> all_dialects() {
+  static const claude::Claude claude;
   static const pi::Pi pi;
-  static const std::array<const Dialect*, 1> all{&pi};
+  static const std::array<const Dialect*, 2> all{&pi, &claude};
   return all;
 }
 

@@ -1,0 +1,68 @@
+// Our chain against Anthropic's own loader. `tools/vendor_check/claude.mjs` writes
+// down what that gives for a directory; QUIPU_CLAUDE_ORACLE names the file.
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "base/json_scan.h"
+#include "claude_session.h"
+
+namespace quipu::dialect::claude {
+namespace {
+
+std::string whole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string text_in(std::string_view object, std::string_view key) {
+  const auto member = json::find_member(object, key);
+  return member ? json::decode_string(member->value) : std::string();
+}
+
+bool is_true(std::string_view payload, std::string_view key) {
+  const auto member = json::find_member(payload, key);
+  return member && member->value == "true";
+}
+
+// What the loader leaves out of the chain when it lists messages.
+bool is_listed(const StoredRecord& record, bool is_agent) {
+  if (record.kind != "user" && record.kind != "assistant") return false;
+  if (is_true(record.payload, "isMeta")) return false;
+  return is_agent ||
+         (!is_true(record.payload, "isSidechain") && text_in(record.payload, "teamName").empty());
+}
+
+TEST(ClaudeVendor, ChainIsThatOfTheLoader) {
+  const char* named = std::getenv("QUIPU_CLAUDE_ORACLE");
+  if (named == nullptr) GTEST_SKIP() << "QUIPU_CLAUDE_ORACLE is not set";
+  const std::string oracle = whole(named);
+  const auto sessions = json::find_member(oracle, "sessions");
+  ASSERT_TRUE(sessions);
+  int equal = 0;
+  int total = 0;
+  json::ElementWalk walk(sessions->value);
+  while (const auto session = walk.next()) {
+    const std::string path = text_in(session->value, "path");
+    SCOPED_TRACE(path);
+    std::vector<std::string> theirs;
+    const auto messages = json::find_member(session->value, "messages");
+    ASSERT_TRUE(messages);
+    json::ElementWalk listed(messages->value);
+    while (const auto message = listed.next()) theirs.push_back(text_in(message->value, "uuid"));
+    const ClaudeSession ours = ClaudeSession::read(fs::HostFiles::system(), path);
+    const bool is_agent = ours.outline.session.find('.') != std::string::npos;
+    std::vector<std::string> uuids;
+    for (const std::uint32_t i : chain_of(ours.records, ours.head)) {
+      const StoredRecord& record = ours.records[i];
+      if (is_listed(record, is_agent)) uuids.push_back(text_in(record.payload, "uuid"));
+    }
+    EXPECT_EQ(uuids, theirs);
+    ++total;
+    if (uuids == theirs) ++equal;
+  }
+  std::printf("%d of %d sessions as the loader gives them\n", equal, total);
+}
+
+}  // namespace
+}  // namespace quipu::dialect::claude
