@@ -18,6 +18,11 @@ const sdk = await import(pathToFileURL(require.resolve("@anthropic-ai/claude-age
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const OWNER = "00000000-0000-4000-8000-000000000000";
 
+const OWNER_LINE = JSON.stringify({
+  parentUuid: null, isSidechain: false, type: "user", message: { role: "user", content: "go" },
+  uuid: OWNER, timestamp: "2026-01-01T00:00:00.000Z", sessionId: OWNER,
+}) + "\n";
+
 function* files(at) {
   if (!fs.statSync(at).isDirectory()) return yield at;
   for (const name of fs.readdirSync(at).sort()) yield* files(path.join(at, name));
@@ -35,7 +40,7 @@ async function load(file) {
     const project = path.join(home, "projects", path.basename(path.dirname(file)));
     const folder = agent ? path.join(project, session, "subagents") : project;
     fs.mkdirSync(folder, { recursive: true });
-    if (agent) fs.writeFileSync(path.join(project, session + ".jsonl"), "");
+    if (agent) fs.writeFileSync(path.join(project, session + ".jsonl"), OWNER_LINE);
     fs.copyFileSync(file, path.join(folder, (agent ? "agent-" + agent : session) + ".jsonl"));
     const listed = (await sdk.listSessions({})).find((one) => one.sessionId === session);
     const messages = agent

@@ -113,9 +113,15 @@ class Chain {
     for (std::uint32_t i = 0; i < count(); ++i) {
       if (line_at(i).is_main() && line_at(i).parent != kNoLine) has_child[line_at(i).parent] = true;
     }
-    for (std::uint32_t i = count(); i-- > 0;) {
-      if (!line_at(i).is_main() || has_child[i]) continue;
-      const std::uint32_t speaker = speaker_above(i);
+    std::vector<std::uint32_t> ends;
+    for (std::uint32_t i = 0; i < count(); ++i) {
+      if (line_at(i).is_main() && !has_child[i]) ends.push_back(i);
+    }
+    std::sort(ends.begin(), ends.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return line_at(a).record > line_at(b).record;
+    });
+    for (const std::uint32_t end : ends) {
+      const std::uint32_t speaker = speaker_above(end);
       if (speaker != kNoLine) return speaker;
     }
     return kNoLine;
@@ -123,7 +129,7 @@ class Chain {
 
   std::uint32_t speaker_above(std::uint32_t line) {
     for (std::uint32_t steps = 0; line != kNoLine && steps <= count(); ++steps) {
-      if (line_at(line).speaks()) return line;
+      if (line_at(line).speaks) return line;
       line = line_at(line).parent;
     }
     return kNoLine;
@@ -143,20 +149,23 @@ class Chain {
 
   // The lines of one answer, and what answers its calls.
   struct Answer {
+    std::vector<std::uint32_t> lines;  // in the order of the file
     std::vector<std::uint32_t> missed_lines;
     std::vector<std::uint32_t> missed_results;
     std::size_t last_met = 0;  // in the path
   };
+  using Answers = std::unordered_map<std::string_view, Answer>;
 
   void repair() {
-    std::unordered_map<std::string_view, Answer> answers;
+    Answers answers;
     for (std::size_t i = 0; i < path_.size(); ++i) {
       const ChainLine& line = line_at(path_[i]);
       if (line.type != LineType::kAssistant || line.message_id.empty()) continue;
       answers[line.message_id].last_met = i;
     }
     if (answers.empty()) return;
-    find_missed(answers);
+    find_missed_lines(answers);
+    find_missed_results(answers);
     std::vector<std::vector<std::uint32_t>> behind(path_.size());
     for (auto& [id, answer] : answers) {
       by_time(answer.missed_lines);
@@ -173,37 +182,47 @@ class Chain {
     path_ = std::move(whole);
   }
 
-  void find_missed(std::unordered_map<std::string_view, Answer>& answers) {
-    std::unordered_map<std::uint32_t, std::string_view> answer_of_line;
-    std::unordered_map<std::string, std::string_view> answer_of_call;
+  void find_missed_lines(Answers& answers) {
     for (std::uint32_t i = 0; i < count(); ++i) {
       const ChainLine& line = line_at(i);
       if (line.type != LineType::kAssistant || !counts(i)) continue;
       const auto answer = answers.find(line.message_id);
       if (answer == answers.end()) continue;
-      answer_of_line[i] = answer->first;
-      for (std::string& id : calls_in(line.content, "tool_use", "id")) {
-        answer_of_call[std::move(id)] = answer->first;
-      }
+      answer->second.lines.push_back(i);
       if (!on_path_[i]) answer->second.missed_lines.push_back(i);
+    }
+  }
+
+  // A result belongs to the line it hangs on, else to the one it names, else to the one
+  // whose call it answers. Equal times leave them in the order of those lines.
+  void find_missed_results(Answers& answers) {
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> of_line;
+    std::unordered_map<std::string, std::uint32_t> line_of_call;
+    for (const auto& [id, answer] : answers) {
+      for (const std::uint32_t line : answer.lines) {
+        of_line[line];
+        for (std::string& call : calls_in(line_at(line).content, "tool_use", "id")) {
+          line_of_call[std::move(call)] = line;
+        }
+      }
     }
     for (std::uint32_t i = 0; i < count(); ++i) {
       const ChainLine& line = line_at(i);
       if (line.type != LineType::kUser || on_path_[i] || !counts(i)) continue;
-      const auto ids = calls_in(line.content, "tool_result", "tool_use_id");
-      if (ids.empty()) continue;
-      auto by_line = answer_of_line.find(line.parent);
-      if (by_line == answer_of_line.end())
-        by_line = answer_of_line.find(all_.find(line.source_call));
-      if (by_line != answer_of_line.end()) {
-        answers[by_line->second].missed_results.push_back(i);
-        continue;
+      const auto calls = calls_in(line.content, "tool_result", "tool_use_id");
+      if (calls.empty()) continue;
+      auto owner = of_line.find(line.parent);
+      if (owner == of_line.end()) owner = of_line.find(all_.find(line.source_call));
+      for (std::size_t n = 0; owner == of_line.end() && n < calls.size(); ++n) {
+        const auto call = line_of_call.find(calls[n]);
+        if (call != line_of_call.end()) owner = of_line.find(call->second);
       }
-      for (const std::string& id : ids) {
-        const auto by_call = answer_of_call.find(id);
-        if (by_call == answer_of_call.end()) continue;
-        answers[by_call->second].missed_results.push_back(i);
-        break;
+      if (owner != of_line.end()) owner->second.push_back(i);
+    }
+    for (auto& [id, answer] : answers) {
+      for (const std::uint32_t line : answer.lines) {
+        const auto& results = of_line[line];
+        answer.missed_results.insert(answer.missed_results.end(), results.begin(), results.end());
       }
     }
   }

@@ -25,6 +25,7 @@ Read read(const StoredRecord& record) {
   Read read;
   ChainLine& line = read.line;
   line.type = line_type(record.kind);
+  line.speaks = speaks(record.kind);
   json::MemberWalk walk(record.payload);
   while (const auto member = walk.next()) {
     const std::string_view key = member->key;
@@ -37,7 +38,6 @@ Read read(const StoredRecord& record) {
     if (key == "sourceToolAssistantUUID") line.source_call = token(*member);
     if (member->kind != Kind::kObject) continue;
     if (key == "compactMetadata") line.compaction = member->value;
-    if (key == "snipMetadata") line.snip = member->value;
     if (key == "attachment") {
       const auto type = json::find_member(member->value, "type");
       line.is_briefing = type && type->value == "\"fork_briefing\"";

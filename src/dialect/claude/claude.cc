@@ -174,7 +174,7 @@ Result<std::unique_ptr<Reader>> Claude::open(const Source& source, fs::HostFiles
       std::make_unique<SideFiles>(std::move(lines), source, files, side_kind));
 }
 
-bool Claude::leads(std::string_view kind) const { return kind == "user" || kind == "assistant"; }
+bool Claude::leads(std::string_view kind) const { return speaks(kind); }
 
 void Claude::lift(std::string_view kind, std::string_view payload, Lifted& into) const {
   lift_line(kind, payload, into);

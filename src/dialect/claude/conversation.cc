@@ -2,6 +2,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -49,6 +50,19 @@ void read_replacements(std::string_view payload, Replacements& into) {
     if (!id || !text || id->kind != Kind::kString || text->kind != Kind::kString) continue;
     into[json::decode_string(id->value)] = text->value;
   }
+}
+
+void read_snips(std::string_view payload, std::unordered_set<std::string>& into) {
+  const auto snip = json::find_member(payload, "snipMetadata");
+  const auto uuids = snip ? json::find_member(snip->value, "removedUuids") : std::nullopt;
+  json::ElementWalk walk(uuids ? uuids->value : std::string_view());
+  while (const auto uuid = walk.next()) {
+    if (uuid->kind == Kind::kString) into.insert(json::decode_string(uuid->value));
+  }
+}
+
+std::string uuid_of(const StoredRecord& record) {
+  return std::string(record.id.substr(0, record.id.find('~')));
 }
 
 // The text that stands for a block's content; empty: its own does.
@@ -113,6 +127,8 @@ std::vector<Pick> picks_of(std::span<const StoredRecord> records, std::uint32_t 
   }
   const std::vector<std::uint32_t> chain = chain_of(records, at);
   if (chain.empty()) return {};
+  std::unordered_set<std::string> snipped;
+  for (const std::uint32_t i : chain) read_snips(records[i].payload, snipped);
   // Whoever asks for a sub-agent's line asks for the sub-agent.
   const Flags asked = flags_of(records[chain.back()].payload);
   std::vector<Pick> picks;
@@ -125,6 +141,7 @@ std::vector<Pick> picks_of(std::span<const StoredRecord> records, std::uint32_t 
         type == LineType::kUser || type == LineType::kAssistant || type == LineType::kAttachment;
     const bool is_others = (flags.is_aside && !asked.is_aside) || (flags.is_team && !asked.is_team);
     if (!speaks || is_others || flags.is_error || flags.is_virtual) continue;
+    if (!snipped.empty() && snipped.contains(uuid_of(record))) continue;
     Pick pick{.record = i};
     if (type == LineType::kUser && !replacements.empty()) {
       pick.payload = replaced(record.payload, replacements);

@@ -59,9 +59,13 @@ LineType line_type(std::string_view kind) {
   if (kind == "user") return LineType::kUser;
   if (kind == "assistant") return LineType::kAssistant;
   if (kind == "system") return LineType::kSystem;
-  if (kind == "attachment") return LineType::kAttachment;
+  if (kind == "attachment" || kind == kQueuedPrompt) return LineType::kAttachment;
   if (kind == "progress") return LineType::kProgress;
   return LineType::kOther;
+}
+
+bool speaks(std::string_view kind) {
+  return kind == "user" || kind == "assistant" || kind == kQueuedPrompt;
 }
 
 bool is_metadata(std::string_view type) { return is_among(type, kMetadata); }
@@ -97,13 +101,15 @@ void Describer::describe_node(const Fields& fields, Record& record) {
   const LineType type = line_type(record.kind);
   const std::string_view attachment = fields.object("attachment");
   const auto attached = json::find_member(attachment, "type");
-  const bool is_briefing = attached && attached->value == "\"fork_briefing\"";
+  const bool is_attachment = record.kind == "attachment" && attached;
+  const bool is_briefing = is_attachment && attached->value == "\"fork_briefing\"";
+  if (is_attachment && attached->value == "\"queued_command\"") record.kind = kQueuedPrompt;
   const bool is_aside =
       !is_agent_ && (fields.is_true("isSidechain") || !fields.text("teamName").empty());
   const bool is_main =
       !is_aside && !is_briefing && type != LineType::kProgress && type != LineType::kOther;
   const std::hash<std::string_view> hash;
-  const bool speaks = type == LineType::kUser || type == LineType::kAssistant;
+  const bool speaks = claude::speaks(record.kind);
   record.leads = !is_main || parents_.contains(hash(record.id)) ? Record::Leads::kNot
                  : speaks                                       ? Record::Leads::kHere
                                                                 : Record::Leads::kAbove;

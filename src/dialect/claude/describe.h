@@ -14,6 +14,11 @@ namespace quipu::dialect::claude {
 enum class LineType : unsigned char { kOther, kUser, kAssistant, kSystem, kAttachment, kProgress };
 LineType line_type(std::string_view kind);
 
+/// The kind of attachments that are what the user typed while the model worked.
+inline constexpr std::string_view kQueuedPrompt = "queued-prompt";
+/// Whether somebody says something in lines of this kind: a session goes on from those.
+bool speaks(std::string_view kind);
+
 /// Whether lines of this type speak of a session instead of standing in its tree, also
 /// when they have a uuid.
 bool is_metadata(std::string_view type);

@@ -204,6 +204,12 @@ void lift_assistant(const Line& line, Lifted& into) {
 
 }  // namespace
 
+void lift_prompt(std::string_view content, Lifted& into) {
+  Line line;
+  line.content = content;
+  lift_user(line, into);
+}
+
 bool lift_media(std::string_view block, PartView& part) {
   const auto type = json::find_member(block, "type");
   if (!type || (type->value != "\"image\"" && type->value != "\"document\"")) return false;

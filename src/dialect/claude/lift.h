@@ -16,6 +16,9 @@ namespace quipu::dialect::claude {
 
 void lift_line(std::string_view kind, std::string_view payload, Lifted& into);
 
+/// What a person typed: a token, or an array of content blocks.
+void lift_prompt(std::string_view content, Lifted& into);
+
 /// An image or a document in Anthropic's form, when its bytes lie in it.
 bool lift_media(std::string_view block, PartView& part);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "base/json_scan.h"
 #include "dialect/claude/lift.h"
@@ -95,10 +94,6 @@ std::string of_memory(std::string_view attachment) {
 }
 
 std::string words_of(std::string_view type, std::string_view attachment) {
-  if (type == "queued_command") {
-    return headed("The user sent a new message while you were working:\n",
-                  texts_in(attachment, "prompt", "\n"));
-  }
   if (type == "hook_success") return of_hook_success(attachment);
   if (type == "hook_additional_context") return of_hook(attachment, "additional context");
   if (type == "skill_listing") {
@@ -141,21 +136,14 @@ std::string words_of(std::string_view type, std::string_view attachment) {
 void lift_attachment(std::string_view attachment, Lifted& into) {
   const std::string type = text_in(attachment, "type");
   if (std::find(std::begin(kSilent), std::end(kSilent), type) != std::end(kSilent)) return;
-  std::vector<PartView> parts;
-  if (const std::string words = words_of(type, attachment); !words.empty()) {
-    parts.push_back(text_part(into.token("<system-reminder>\n" + words + "\n</system-reminder>")));
+  if (type == "queued_command") {
+    const auto prompt = json::find_member(attachment, "prompt");
+    return lift_prompt(prompt ? prompt->value : std::string_view(), into);
   }
-  // Images of a prompt that was typed meanwhile.
-  const auto prompt = json::find_member(attachment, "prompt");
-  json::ElementWalk walk(prompt && prompt->kind == Kind::kArray ? prompt->value
-                                                                : std::string_view());
-  while (const auto element = walk.next()) {
-    PartView media;
-    if (element->kind == Kind::kObject && lift_media(element->value, media)) parts.push_back(media);
-  }
-  if (parts.empty()) return;
+  const std::string words = words_of(type, attachment);
+  if (words.empty()) return;
   into.begin(Role::kUser);
-  for (const PartView& part : parts) into.part(part);
+  into.part(text_part(into.token("<system-reminder>\n" + words + "\n</system-reminder>")));
 }
 
 }  // namespace quipu::dialect::claude

@@ -3,7 +3,8 @@
 //
 // A record says what it is about; the words around that are the program's and change
 // with its versions. What stands here are words of the same meaning. Attachments that
-// only a screen or the program itself cares for say nothing.
+// only a screen or the program itself cares for say nothing. What the user typed while
+// the model worked (`queued_command`) is an attachment too, and said as it was typed.
 #pragma once
 
 #include <string_view>

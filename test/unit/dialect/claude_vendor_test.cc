@@ -6,6 +6,7 @@
 
 #include "base/json_scan.h"
 #include "claude_session.h"
+#include "dialect/claude/describe.h"
 
 namespace quipu::dialect::claude {
 namespace {
@@ -27,10 +28,28 @@ bool is_true(std::string_view payload, std::string_view key) {
 
 // What the loader leaves out of the chain when it lists messages.
 bool is_listed(const StoredRecord& record, bool is_agent) {
-  if (record.kind != "user" && record.kind != "assistant") return false;
-  if (is_true(record.payload, "isMeta")) return false;
-  return is_agent ||
-         (!is_true(record.payload, "isSidechain") && text_in(record.payload, "teamName").empty());
+  if (!speaks(record.kind)) return false;
+  if (is_agent) return true;
+  const bool is_meta = is_true(record.payload, "isMeta") && record.kind != kQueuedPrompt;
+  return !is_meta && !is_true(record.payload, "isSidechain") &&
+         text_in(record.payload, "teamName").empty();
+}
+
+std::vector<std::string> listed(const ClaudeSession& session) {
+  const bool is_agent = session.outline.session.find('.') != std::string::npos;
+  std::vector<const StoredRecord*> said;
+  for (const std::uint32_t i : chain_of(session.records, session.head)) {
+    const StoredRecord& record = session.records[i];
+    if (!is_listed(record, is_agent)) continue;
+    // A prompt that was typed meanwhile and comes again as the user's is listed once.
+    const bool comes_again =
+        record.kind == "user" && !said.empty() && said.back()->kind == kQueuedPrompt;
+    if (comes_again) said.pop_back();
+    said.push_back(&record);
+  }
+  std::vector<std::string> uuids;
+  for (const StoredRecord* record : said) uuids.push_back(text_in(record->payload, "uuid"));
+  return uuids;
 }
 
 TEST(ClaudeVendor, ChainIsThatOfTheLoader) {
@@ -48,15 +67,9 @@ TEST(ClaudeVendor, ChainIsThatOfTheLoader) {
     std::vector<std::string> theirs;
     const auto messages = json::find_member(session->value, "messages");
     ASSERT_TRUE(messages);
-    json::ElementWalk listed(messages->value);
-    while (const auto message = listed.next()) theirs.push_back(text_in(message->value, "uuid"));
-    const ClaudeSession ours = ClaudeSession::read(fs::HostFiles::system(), path);
-    const bool is_agent = ours.outline.session.find('.') != std::string::npos;
-    std::vector<std::string> uuids;
-    for (const std::uint32_t i : chain_of(ours.records, ours.head)) {
-      const StoredRecord& record = ours.records[i];
-      if (is_listed(record, is_agent)) uuids.push_back(text_in(record.payload, "uuid"));
-    }
+    json::ElementWalk given(messages->value);
+    while (const auto message = given.next()) theirs.push_back(text_in(message->value, "uuid"));
+    const auto uuids = listed(ClaudeSession::read(fs::HostFiles::system(), path));
     EXPECT_EQ(uuids, theirs);
     ++total;
     if (uuids == theirs) ++equal;
