@@ -98,10 +98,11 @@ class Chain {
     kept_.emplace_back(anchor, last);
   }
 
-  // Whoever goes on from an anchor goes on behind what was kept.
+  // Whoever goes on from an anchor goes on behind what was kept. That may be an anchor
+  // of an earlier compaction.
   std::uint32_t behind_kept(std::uint32_t line) const {
-    for (const auto& [anchor, last] : kept_) {
-      if (anchor == line) return last;
+    for (auto kept = kept_.rbegin(); kept != kept_.rend(); ++kept) {
+      if (kept->first == line) line = kept->second;
     }
     return line;
   }
@@ -193,37 +194,45 @@ class Chain {
     }
   }
 
-  // A result belongs to the line it hangs on, else to the one it names, else to the one
-  // whose call it answers. Equal times leave them in the order of those lines.
+  // A result belongs to the answer that it hangs on, else to the one whose call it
+  // answers. Those of the same time come in the order of the lines that they hang on or
+  // answer, whichever is first; those that hang elsewhere come last.
   void find_missed_results(Answers& answers) {
-    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> of_line;
+    std::unordered_map<std::uint32_t, Answer*> by_line;
     std::unordered_map<std::string, std::uint32_t> line_of_call;
-    for (const auto& [id, answer] : answers) {
+    for (auto& [id, answer] : answers) {
       for (const std::uint32_t line : answer.lines) {
-        of_line[line];
+        by_line[line] = &answer;
         for (std::string& call : calls_in(line_at(line).content, "tool_use", "id")) {
           line_of_call[std::move(call)] = line;
         }
       }
     }
+    std::unordered_map<std::uint32_t, std::uint32_t> rank;
     for (std::uint32_t i = 0; i < count(); ++i) {
       const ChainLine& line = line_at(i);
       if (line.type != LineType::kUser || on_path_[i] || !counts(i)) continue;
+      if (line.parent_uuid.empty()) continue;  // begins a conversation of its own
       const auto calls = calls_in(line.content, "tool_result", "tool_use_id");
       if (calls.empty()) continue;
-      auto owner = of_line.find(line.parent);
-      if (owner == of_line.end()) owner = of_line.find(all_.find(line.source_call));
-      for (std::size_t n = 0; owner == of_line.end() && n < calls.size(); ++n) {
+      std::uint32_t called = kNoLine;
+      for (std::size_t n = 0; called == kNoLine && n < calls.size(); ++n) {
         const auto call = line_of_call.find(calls[n]);
-        if (call != line_of_call.end()) owner = of_line.find(call->second);
+        if (call != line_of_call.end()) called = call->second;
       }
-      if (owner != of_line.end()) owner->second.push_back(i);
+      const auto hung = by_line.find(line.parent);
+      const auto answered = by_line.find(called);
+      const auto owner = hung != by_line.end() ? hung : answered;
+      if (owner == by_line.end()) continue;
+      owner->second->missed_results.push_back(i);
+      rank[i] = hung == by_line.end() ? kNoLine
+                : answered != by_line.end() && answered->second == hung->second
+                    ? std::min(line.parent, called)
+                    : line.parent;
     }
     for (auto& [id, answer] : answers) {
-      for (const std::uint32_t line : answer.lines) {
-        const auto& results = of_line[line];
-        answer.missed_results.insert(answer.missed_results.end(), results.begin(), results.end());
-      }
+      std::stable_sort(answer.missed_results.begin(), answer.missed_results.end(),
+                       [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
     }
   }
 

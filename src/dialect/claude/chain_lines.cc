@@ -35,7 +35,6 @@ Read read(const StoredRecord& record) {
     if (key == "teamName") line.is_team = token(*member).size() > 2;
     if (key == "isMeta") line.is_meta = member->value == "true";
     if (key == "timestamp") line.timestamp = token(*member);
-    if (key == "sourceToolAssistantUUID") line.source_call = token(*member);
     if (member->kind != Kind::kObject) continue;
     if (key == "compactMetadata") line.compaction = member->value;
     if (key == "attachment") {

@@ -24,10 +24,9 @@ struct ChainLine {
   bool is_meta = false;
   bool is_briefing = false;
   bool speaks = false;
-  std::string_view parent_uuid;  // token; see also `ChainLines::original_parent`
+  std::string_view parent_uuid;  // token
   std::string_view message_id;   // token: of the answer it is a part of
   std::string_view timestamp;    // token
-  std::string_view source_call;  // token: the uuid of the line whose call it answers
   std::string_view content;      // of its message
   std::string_view compaction;   // metadata of a boundary
 

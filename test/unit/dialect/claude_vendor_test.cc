@@ -38,13 +38,14 @@ bool is_listed(const StoredRecord& record, bool is_agent) {
 std::vector<std::string> listed(const ClaudeSession& session) {
   const bool is_agent = session.outline.session.find('.') != std::string::npos;
   std::vector<const StoredRecord*> said;
+  bool is_open = false;  // a prompt was typed, and nobody has spoken since
   for (const std::uint32_t i : chain_of(session.records, session.head)) {
     const StoredRecord& record = session.records[i];
-    if (!is_listed(record, is_agent)) continue;
     // A prompt that was typed meanwhile and comes again as the user's is listed once.
-    const bool comes_again =
-        record.kind == "user" && !said.empty() && said.back()->kind == kQueuedPrompt;
-    if (comes_again) said.pop_back();
+    if (record.kind == "user" && is_open) said.pop_back();
+    if (record.kind == "user" || record.kind == "assistant") is_open = false;
+    if (!is_listed(record, is_agent)) continue;
+    is_open = record.kind == kQueuedPrompt;
     said.push_back(&record);
   }
   std::vector<std::string> uuids;
