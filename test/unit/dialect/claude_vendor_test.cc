@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/json_scan.h"
+#include "base/sha256.h"
 #include "claude_session.h"
 #include "dialect/claude/describe.h"
 
@@ -35,6 +36,15 @@ bool is_listed(const StoredRecord& record, bool is_agent) {
          text_in(record.payload, "teamName").empty();
 }
 
+// As `digest` of the script has it, when the line was written by JSON.stringify.
+std::string digest(const StoredRecord& record) {
+  const auto message = json::find_member(record.payload, "message");
+  const auto content = message ? json::find_member(message->value, "content") : std::nullopt;
+  return content ? sha256_hex(content->value).substr(0, 16) : "";
+}
+
+// uuids, with digests of what is said; those of prompts typed meanwhile are made up by
+// the loader.
 std::vector<std::string> listed(const ClaudeSession& session) {
   const bool is_agent = session.outline.session.find('.') != std::string::npos;
   std::vector<const StoredRecord*> said;
@@ -49,7 +59,10 @@ std::vector<std::string> listed(const ClaudeSession& session) {
     said.push_back(&record);
   }
   std::vector<std::string> uuids;
-  for (const StoredRecord* record : said) uuids.push_back(text_in(record->payload, "uuid"));
+  for (const StoredRecord* record : said) {
+    uuids.push_back(text_in(record->payload, "uuid"));
+    if (record->kind != kQueuedPrompt) uuids.back() += " " + digest(*record);
+  }
   return uuids;
 }
 
@@ -69,8 +82,16 @@ TEST(ClaudeVendor, ChainIsThatOfTheLoader) {
     const auto messages = json::find_member(session->value, "messages");
     ASSERT_TRUE(messages);
     json::ElementWalk given(messages->value);
-    while (const auto message = given.next()) theirs.push_back(text_in(message->value, "uuid"));
-    const auto uuids = listed(ClaudeSession::read(fs::HostFiles::system(), path));
+    while (const auto message = given.next()) {
+      theirs.push_back(text_in(message->value, "uuid") + " " + text_in(message->value, "digest"));
+    }
+    const ClaudeSession session_read = ClaudeSession::read(fs::HostFiles::system(), path);
+    const auto uuids = listed(session_read);
+    for (std::size_t i = 0; i < std::min(uuids.size(), theirs.size()); ++i) {
+      if (uuids[i].find(' ') == std::string::npos) theirs[i].resize(theirs[i].find(' '));
+    }
+    const bool is_agent = session_read.outline.session.find('.') != std::string::npos;
+    EXPECT_TRUE(is_agent || is_true(session->value, "listed"));
     EXPECT_EQ(uuids, theirs);
     ++total;
     if (uuids == theirs) ++equal;
