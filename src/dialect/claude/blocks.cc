@@ -31,10 +31,11 @@ bool is_name_char(char c) {
          c == '-';
 }
 
-// The API takes letters, digits, `_` and `-`. Calls and results map alike.
-std::string call_id(const std::string& id) {
-  const bool is_fine =
-      !id.empty() && id.size() <= kNameMax && std::all_of(id.begin(), id.end(), is_name_char);
+// The API takes letters, digits, `_` and `-`. Calls and results map alike; those
+// without an id are counted.
+std::string call_id(const std::string& id, std::uint64_t& nameless) {
+  if (id.empty()) return "toolu_nameless" + std::to_string(++nameless);
+  const bool is_fine = id.size() <= kNameMax && std::all_of(id.begin(), id.end(), is_name_char);
   return is_fine ? id : "toolu_" + sha256_hex(id).substr(0, 24);
 }
 
@@ -104,7 +105,9 @@ std::string Blocks::of_thinking(const Part& part) {
 std::string Blocks::of_call(const Part& part) {
   std::string block;
   json::Writer out(block);
-  out.begin_object().member("type", "tool_use").member("id", call_id(part.tool_use_id));
+  out.begin_object()
+      .member("type", "tool_use")
+      .member("id", call_id(part.tool_use_id, nameless_calls_));
   out.member("name", tool_name(part.name)).key("input");
   if (json::is_object(part.input) && json::validate(part.input).ok()) {
     out.raw(part.input);
@@ -155,7 +158,7 @@ std::string Blocks::of_other(const Part& part) {
 std::string Blocks::of_result(const Part& part) {
   std::string block;
   json::Writer out(block);
-  out.begin_object().member("tool_use_id", call_id(part.tool_use_id));
+  out.begin_object().member("tool_use_id", call_id(part.tool_use_id, nameless_results_));
   out.member("type", "tool_result").key("content");
   if (part.content.empty()) {
     out.value("");

@@ -1,6 +1,7 @@
 // Parts of messages as content blocks of Anthropic's API.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ class Blocks {
 
   std::vector<Loss>& lost_;
   const TranscriptMessage* message_ = nullptr;
+  std::uint64_t nameless_calls_ = 0;
+  std::uint64_t nameless_results_ = 0;
 };
 
 /// `{"type":"text","text":…}`.

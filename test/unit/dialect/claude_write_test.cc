@@ -197,6 +197,18 @@ TEST(ClaudeWrite, WhatHasNoPlaceIsReported) {
   EXPECT_NE(bytes.find(R"("input":{"input":"not json"})"), std::string::npos);
 }
 
+TEST(ClaudeWrite, CallsWithoutAnIdAndTheirResultsAreCounted) {
+  const auto call = [] { return Part::of_tool_use("", "t", "{}"); };
+  const auto written = Claude().write(
+      with({said(Role::kAssistant, {call(), call()}),
+            said(Role::kTool, {Part::of_tool_result("", "a"), Part::of_tool_result("", "b")})}));
+  ASSERT_TRUE(written.ok());
+  EXPECT_THAT(
+      read_back(*written).said,
+      ElementsAre(R"(assistant "toolu_nameless1" "t" {})", R"(assistant "toolu_nameless2" "t" {})",
+                  R"(tool "toolu_nameless1" "a")", R"(tool "toolu_nameless2" "b")"));
+}
+
 TEST(ClaudeWrite, NothingIsAFileToo) {
   const auto written = Claude().write(Transcript());
   ASSERT_TRUE(written.ok());
@@ -268,18 +280,70 @@ void write_to(const std::filesystem::path& directory, const Transcript& transcri
   std::ofstream(path, std::ios::binary) << written->files.front().bytes;
 }
 
+std::string flat(const Part& part) {
+  std::string text = std::string(name(part.type)) + "|" + part.text + "|" + part.signature + "|" +
+                     part.tool_use_id + "|" + part.name + "|" + part.input + "|" + part.media_type +
+                     "|" + part.data + (part.is_error ? "!" : "");
+  for (const Part& inner : part.content) text += "[" + flat(inner) + "]";
+  return text;
+}
+
+// What a transcript says, without what only a screen shows and what says nothing.
+std::vector<std::string> told(const Transcript& transcript) {
+  std::vector<std::string> parts;
+  for (const TranscriptMessage& message : transcript.messages) {
+    for (const Part& part : message.message.parts) {
+      const bool is_blank =
+          part.type == PartType::kText && !says_something(json::quoted(part.text));
+      if (part.type == PartType::kStatus || is_blank) continue;
+      parts.push_back(std::string(name(message.message.role)) + " " + flat(part));
+    }
+  }
+  return parts;
+}
+
+std::vector<std::string> corpus_files() {
+  std::vector<std::string> paths;
+  const std::string place = corpora();
+  if (place.empty()) return paths;
+  for (const char* below : {"/claude", "/recorded/claude"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(place + below)) {
+      if (entry.path().extension() == ".jsonl") paths.push_back(entry.path());
+    }
+  }
+  return paths;
+}
+
+// They are given ids.
+bool has_nameless_calls(const Transcript& transcript) {
+  for (const TranscriptMessage& message : transcript.messages) {
+    for (const Part& part : message.message.parts) {
+      if (part.type == PartType::kToolUse && part.tool_use_id.empty()) return true;
+    }
+  }
+  return false;
+}
+
+TEST(ClaudeWrite, RealSessionsSayTheSame) {
+  for (const std::string& path : corpus_files()) {
+    SCOPED_TRACE(path);
+    const Transcript before = transcript_of(ClaudeSession::read(fs::HostFiles::system(), path));
+    const auto written = Claude().write(before);
+    ASSERT_TRUE(written.ok());
+    const Transcript after = transcript_of(
+        ClaudeSession::of(written->files.front().bytes, "/c/" + written->files.front().path));
+    EXPECT_EQ(told(after).size(), told(before).size());
+    if (has_nameless_calls(before)) continue;
+    EXPECT_EQ(told(after), told(before));
+  }
+}
+
 TEST(ClaudeWrite, ForTheVendor) {
   const char* directory = std::getenv("QUIPU_CLAUDE_WRITE_TO");
   if (directory == nullptr) GTEST_SKIP() << "QUIPU_CLAUDE_WRITE_TO is not set";
   write_to(directory, worked());
-  const std::string place = corpora();
-  if (place.empty()) return;
-  for (const char* below : {"/claude", "/recorded/claude"}) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(place + below)) {
-      const std::string path = entry.path();
-      if (!path.ends_with(".jsonl")) continue;
-      write_to(directory, transcript_of(ClaudeSession::read(fs::HostFiles::system(), path)));
-    }
+  for (const std::string& path : corpus_files()) {
+    write_to(directory, transcript_of(ClaudeSession::read(fs::HostFiles::system(), path)));
   }
 }
 
