@@ -340,7 +340,7 @@ TEST(ClaudeWrite, RealSessionsSayTheSame) {
 
 TEST(ClaudeWrite, ForTheVendor) {
   const char* directory = std::getenv("QUIPU_CLAUDE_WRITE_TO");
-  if (directory == nullptr) GTEST_SKIP() << "QUIPU_CLAUDE_WRITE_TO is not set";
+  if (directory == nullptr) return;  // nobody asked
   write_to(directory, worked());
   for (const std::string& path : corpus_files()) {
     write_to(directory, transcript_of(ClaudeSession::read(fs::HostFiles::system(), path)));
