@@ -56,14 +56,8 @@ class Lifting {
   Result<void> take(const Pick& pick, std::vector<PathEntry>& into) {
     const StoredRecord& record = records_.all[pick.record];
     if (record.redacted) return {};
-    const auto lifted = lifted_.find(pick.record);
-    Range range;
-    if (lifted != lifted_.end()) {
-      range = lifted->second;
-    } else {
-      range = lift(record);
-      lifted_[pick.record] = range;
-    }
+    const Range range = pick.payload.empty() ? lifted(pick.record, record)
+                                             : lift(record.kind, foreign_.lifted.keep(pick.payload));
     TRY_ASSIGN(const StoredEntry stored, log_.entry(pick.record));
     for (std::uint32_t i = range.first; i < range.end; ++i) {
       if (pick.message != Pick::kAll && pick.message != i - range.first) continue;
@@ -73,7 +67,6 @@ class Lifting {
       entry.type = type_of(record);
       entry.payload = "{}";
       entry.lifted = i;
-      if (pick.content_of != Pick::kAll) entry.lifted = replace(i, pick.content_of);
       into.push_back(entry);
     }
     return {};
@@ -93,37 +86,18 @@ class Lifting {
     return static_cast<std::uint32_t>(foreign_.lifted.messages().size());
   }
 
-  Range lift(const StoredRecord& record) {
+  Range lift(std::string_view kind, std::string_view payload) {
     Range range{.first = count(), .end = 0};
-    dialect_.lift(record.kind, record.payload, foreign_.lifted);
+    dialect_.lift(kind, payload, foreign_.lifted);
     range.end = count();
     return range;
   }
 
-  // The message again, with what the other record says in its place; what answers a
-  // call goes on answering it.
-  std::uint32_t replace(std::uint32_t original, std::uint32_t other) {
-    const StoredRecord& record = records_.all[other];
-    const Range range = lift(record);
-    dialect::Lifted& lifted = foreign_.lifted;
-    const dialect::LiftedMessage old = lifted.messages()[original];
-    const auto old_parts = lifted.parts(old);
-    const bool is_result = !old_parts.empty() && old_parts[0].type == PartType::kToolResult;
-    const PartView result = is_result ? old_parts[0] : PartView();
-    std::vector<PartView> fresh;
-    if (range.first < range.end) {
-      const auto parts = lifted.parts(lifted.messages()[range.first]);
-      fresh.assign(parts.begin(), parts.end());
-    }
-    lifted.begin(old.view.role) = old.view;
-    if (is_result) {
-      PartView part = result;
-      part.content = fresh.empty() ? std::string_view("\"\"") : fresh[0].text;
-      lifted.part(part);
-    } else {
-      for (const PartView& part : fresh) lifted.part(part);
-    }
-    return count() - 1;
+  // Once, however many of its messages are picked.
+  Range lifted(std::uint32_t number, const StoredRecord& record) {
+    const auto [at, is_new] = lifted_.try_emplace(number);
+    if (is_new) at->second = lift(record.kind, record.payload);
+    return at->second;
   }
 
   const Dialect& dialect_;

@@ -63,8 +63,9 @@ inline constexpr std::uint32_t kNoRecord = UINT32_MAX;
 struct Pick {
   std::uint32_t record = 0;
   std::uint32_t message = kAll;
-  /// The record whose content stands in the place of the message's own; kAll: none.
-  std::uint32_t content_of = kAll;
+  /// What the record says to a model by now, when that is not what it said: lifted in
+  /// place of its own payload. Empty: its own.
+  std::string payload{};
   static constexpr std::uint32_t kAll = UINT32_MAX;
 };
 

@@ -16,6 +16,7 @@ enum class Relation : unsigned char { kForkedFrom, kSpawnedBy, kContinuedIn };
 struct Kinship {
   Relation relation = Relation::kForkedFrom;
   /// The other's id in its own agent's words; ours is `session_id_of(agent, id)`.
+  /// Empty: the one that another record names, of the same relation.
   std::string session;
   std::string entry;  // where, if known: a record's id, or a tool call's
 };
@@ -37,6 +38,9 @@ struct Note {
   std::optional<std::string> prompt;
   std::optional<std::string> title;
   bool title_is_given = false;
+  /// The record that the title speaks of: a session that does not have it has a title
+  /// of another in its file. Empty: the session.
+  std::string title_at{};
   std::optional<std::string> cwd;
   std::optional<std::string> model;
   std::optional<std::string> provider;

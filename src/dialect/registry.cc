@@ -1,5 +1,6 @@
 #include <array>
 
+#include "dialect/claude/claude.h"
 #include "dialect/dialect.h"
 #include "dialect/gemini/gemini.h"
 #include "dialect/pi/pi.h"
@@ -7,9 +8,10 @@
 namespace quipu::dialect {
 
 std::span<const Dialect* const> all_dialects() {
+  static const claude::Claude claude;
   static const gemini::Gemini gemini;
   static const pi::Pi pi;
-  static const std::array<const Dialect*, 2> all{&gemini, &pi};
+  static const std::array<const Dialect*, 3> all{&gemini, &pi, &claude};
   return all;
 }
 

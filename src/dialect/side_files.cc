@@ -4,8 +4,9 @@
 
 namespace quipu::dialect {
 
-SideFiles::SideFiles(std::unique_ptr<Reader> first, const Source& source, fs::HostFiles& files)
-    : first_(std::move(first)), source_(source), files_(files) {}
+SideFiles::SideFiles(std::unique_ptr<Reader> first, const Source& source, fs::HostFiles& files,
+                     KindOf kind_of)
+    : first_(std::move(first)), source_(source), files_(files), kind_of_(std::move(kind_of)) {}
 
 Result<bool> SideFiles::next(Record& record) {
   if (at_ == 0) {
@@ -15,10 +16,11 @@ Result<bool> SideFiles::next(Record& record) {
   if (++at_ >= source_.files.size()) return false;
   record = Record();
   record.file = at_;
-  record.kind = "file";
+  const std::string name = file_name(source_, at_);
+  record.kind = kind_of_ ? kind_of_(name) : "file";
   record.is_fact = true;
   record.end = {};
-  record.id = "file:" + file_name(source_, at_);
+  record.id = "file:" + name;
   TRY_ASSIGN(const auto file, files_.open(source_.files[at_]));
   TRY_ASSIGN(const fs::HostStat stat, file->stat());
   if (stat.size > kRecordBytesMax / 2) {  // as text it may be twice as long

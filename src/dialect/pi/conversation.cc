@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/json_write.h"
 #include "dialect/json_members.h"
 #include "dialect/pi/harness.h"
 #include "dialect/pi/messages.h"
@@ -9,6 +10,27 @@
 
 namespace quipu::dialect::pi {
 namespace {
+
+// An object with another `content`.
+std::string with_content(std::string_view object, std::string_view content) {
+  std::string json;
+  json::Writer out(json);
+  out.begin_object();
+  json::MemberWalk walk(object);
+  while (const auto member = walk.next()) {
+    if (member->key != "content") out.raw_member(member->key, member->value);
+  }
+  out.raw_member("content", content).end_object();
+  return json;
+}
+
+// The record as it reads after a `context_edit`.
+std::string edited(const StoredRecord& record, std::string_view replacement) {
+  const auto content = json::find_member(replacement, "content");
+  const std::string_view said = content ? content->value : std::string_view("\"\"");
+  if (record.kind != "message") return with_content(record.payload, said);
+  return "{\"message\":" + with_content(object_in(record.payload, "message"), said) + "}";
+}
 
 class Selector {
  public:
@@ -92,10 +114,11 @@ class Selector {
     Pick pick{.record = path_[i]};
     const auto edit = edits_.find(text_in(at(i).payload, "id"));
     if (edit != edits_.end()) {
-      if (object_in(records_[edit->second].payload, "replacement").empty()) return;
-      pick.content_of = edit->second;
+      const std::string_view replacement = object_in(records_[edit->second].payload, "replacement");
+      if (replacement.empty()) return;
+      pick.payload = edited(at(i), replacement);
     }
-    picks_.push_back(pick);
+    picks_.push_back(std::move(pick));
   }
 
   std::span<const StoredRecord> records_;

@@ -80,7 +80,6 @@ void Pi::lift(std::string_view kind, std::string_view payload, Lifted& into) con
   if (kind == kTransaction) return lift_transaction(payload, into);
   if (kind == "message") return lift_message(object_in(payload, "message"), into);
   if (kind == "custom_message") return lift_user_content(payload, into);
-  if (kind == "context_edit") return lift_user_content(object_in(payload, "replacement"), into);
   if (kind == "branch_summary") {
     const std::string_view summary = token_in(payload, "summary");
     if (says_something(summary)) into.branch_summary(summary);
