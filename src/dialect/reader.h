@@ -78,6 +78,9 @@ struct Outline {
   /// of that session up to and including this record.
   std::string base_session;
   std::string base_record;
+  /// For agents whose records have no ids: up to and including the last record for which
+  /// this holds.
+  std::function<bool(std::string_view record)> in_base;
 };
 
 class Reader {
@@ -94,7 +97,8 @@ class Reader {
   virtual bool is_whole() const { return false; }
 };
 
-/// What one of a source's files is called, seen from the directory of the first.
+/// What one of a source's files is called, seen from the directory of the first, when it
+/// is not compressed.
 std::string file_name(const Source& source, std::uint32_t file);
 
 /// The session id that an agent's session is stored under: `<agent>.<id>`, hashed

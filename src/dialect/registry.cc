@@ -1,5 +1,6 @@
 #include <array>
 
+#include "dialect/codex/codex.h"
 #include "dialect/dialect.h"
 #include "dialect/pi/pi.h"
 
@@ -7,7 +8,8 @@ namespace quipu::dialect {
 
 std::span<const Dialect* const> all_dialects() {
   static const pi::Pi pi;
-  static const std::array<const Dialect*, 1> all{&pi};
+  static const codex::Codex codex;
+  static const std::array<const Dialect*, 2> all{&codex, &pi};
   return all;
 }
 
