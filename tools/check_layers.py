@@ -21,6 +21,8 @@ ARROWS = {
     "store": ["backend", "log", "model", "tree", "context", "view"],
     "exchange": ["store", "dialect"],
 }
+# Where the parts of a folder are put together.
+SEES_ALL = [("dialect", "registry.cc"), ("dialect", "lift.cc")]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Libraries for programs and tests: nothing of the library may need them.
 NOT_IN_LIBRARY = ("gtest/", "gmock/", "rapidcheck", "benchmark/", "fmt/", "CLI/")
@@ -35,9 +37,9 @@ def reach(folder):
     return seen
 
 
-def backend_part(parts):
-    """The folder below backend/, or None for the contract itself."""
-    return parts[1] if len(parts) > 2 and parts[0] == "backend" else None
+def part_of(parts):
+    """The folder below backend/ or dialect/, or None for what its parts share."""
+    return parts[1] if len(parts) > 2 and parts[0] in ("backend", "dialect") else None
 
 
 def complaint(path, target, quoted):
@@ -63,9 +65,9 @@ def complaint(path, target, quoted):
     own = path.parts[1:]
     if parts[0] not in reach(own[0]):
         return f"{own[0]} may include {', '.join(sorted(reach(own[0])))}"
-    mine, other = backend_part(own), backend_part(parts)
-    if own[0] == "backend" and other and mine != other:
-        return "backends do not see each other, and the contract sees none of them"
+    mine, other = part_of(own), part_of(parts)
+    if own[0] == parts[0] and other and mine != other and own not in SEES_ALL:
+        return f"the parts of {own[0]}/ do not see each other, and what they share sees none of them"
     return None
 
 

@@ -52,6 +52,9 @@ struct StoredRecord {
   std::string_view payload;  // the record; what was carried as text is text again
   /// Its parent's place in the span; kNoRecord for roots and facts.
   std::uint32_t parent = UINT32_MAX;
+  /// In a source that is written anew: its place there now; kNoRecord when it is gone
+  /// from there, and in all other sources.
+  std::uint32_t place = UINT32_MAX;
   bool redacted = false;
 };
 inline constexpr std::uint32_t kNoRecord = UINT32_MAX;

@@ -74,6 +74,8 @@ struct Outline {
   std::string session;  // the agent's own id of it
   std::string cwd;
   std::string created;  // RFC 3339
+  /// The session that made this one: a sub-agent's.
+  std::string spawned_by;
   /// A fork that refers to a part of another session instead of copying it: all
   /// of that session up to and including this record.
   std::string base_session;

@@ -2,14 +2,16 @@
 
 #include "dialect/codex/codex.h"
 #include "dialect/dialect.h"
+#include "dialect/gemini/gemini.h"
 #include "dialect/pi/pi.h"
 
 namespace quipu::dialect {
 
 std::span<const Dialect* const> all_dialects() {
+  static const gemini::Gemini gemini;
   static const pi::Pi pi;
   static const codex::Codex codex;
-  static const std::array<const Dialect*, 2> all{&codex, &pi};
+  static const std::array<const Dialect*, 3> all{&codex, &gemini, &pi};
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include "base/try.h"
 #include "dialect/carry.h"
 #include "dialect/dialect.h"
+#include "exchange/recipe.h"
 #include "quipu/attachments.h"
 #include "quipu/export.h"
 #include "store/guarded.h"
@@ -39,12 +40,15 @@ class GiveBack {
 
   Result<void> run() {
     TRY(look());
+    if (recipe_) TRY(give_document());
     for (Ordinal at = 0; at < log_.fold().count; ++at) {
       TRY_ASSIGN(const StoredEntry entry, log_.entry(at));
       const Envelope envelope = read_envelope(entry.text);
       if (dialect::record_type(envelope.type.view()).dialect != &dialect_) continue;
       if (replaced_.contains(std::string(envelope.id.view()))) continue;
-      TRY(give(envelope));
+      const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
+      if (recipe_ && meta.file.empty()) continue;
+      TRY(give(envelope, meta));
     }
     return {};
   }
@@ -58,6 +62,9 @@ class GiveBack {
       TRY_ASSIGN(const StoredEntry entry, log_.entry(at));
       const Envelope envelope = read_envelope(entry.text);
       if (envelope.type.view() == "fact.quipu.source") origin_ = read_origin(envelope.payload);
+      if (envelope.type.view() == exchange::kRecipeType) {
+        recipe_ = exchange::read_recipe(envelope.payload);
+      }
       if (envelope.meta.empty()) continue;
       const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
       if (meta.problem == "torn" || !meta.file.empty()) replaceable.emplace(envelope.id.view());
@@ -67,8 +74,20 @@ class GiveBack {
     return {};
   }
 
-  Result<void> give(const Envelope& envelope) {
-    const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
+  Result<void> give_document() {
+    for (const exchange::Recipe::Item& item : recipe_->items) {
+      TRY_ASSIGN(const auto found, log_.find(item.id));
+      if (!found) return Error(Code::kCorrupt, "a record of the document is gone: " + item.id);
+      TRY_ASSIGN(const StoredEntry entry, log_.entry(*found));
+      const Envelope envelope = read_envelope(entry.text);
+      dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
+      meta.end = item.end;
+      TRY(give(envelope, meta));
+    }
+    return {};
+  }
+
+  Result<void> give(const Envelope& envelope, const dialect::CarriedMeta& meta) {
     const std::string& path = meta.file.empty() ? origin_.file : meta.file;
     if (seen_.insert(path).second) report_.files.push_back(path);
     if (meta.carried == "attachment") {
@@ -99,6 +118,7 @@ class GiveBack {
   const ExportSink& sink_;
   ExportReport& report_;
   Origin origin_;
+  std::optional<exchange::Recipe> recipe_;
   std::unordered_set<std::string> replaced_;
   std::unordered_set<std::string> seen_;
 };

@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "base/time_text.h"
 #include "base/try.h"
+#include "model/session_header.h"
 #include "quipu/attachments.h"
 #include "quipu/limits.h"
 
@@ -16,6 +17,15 @@ constexpr std::size_t kBatchBytes = std::size_t{4} << 20;
 constexpr std::size_t kBatchEntries = 4096;
 // Leaves room for `~` and a number.
 constexpr std::size_t kIdBytes = kEntryIdBytesMax - 16;
+
+constexpr std::string_view kSourceId = "source";
+
+// What a source is called wherever it lies. An agent may compress it.
+std::string source_name(const dialect::Source& source) {
+  std::string name = dialect::file_name(source, 0);
+  if (name.ends_with(".zst")) name.resize(name.size() - 4);
+  return source.part.empty() ? name : name + "#" + source.part;
+}
 
 bool can_be_id(std::string_view id) {
   if (id.empty() || id.size() > kIdBytes) return false;
@@ -48,6 +58,7 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   source_ = &source;
   only_new_ = from.position.offset != 0;
   TRY_ASSIGN(const auto reader, dialect_.open(source, files_, from.position));
+  is_whole_ = reader->is_whole();
   agent_session_ = reader->outline().session;
   TRY(open_session(reader->outline()));
   Record record;
@@ -57,40 +68,76 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
     if (from.is_live && record.problem == "torn") break;
     TRY(take(record));
   }
+  if (is_whole_) TRY(add_recipe());
   TRY(flush());
   result_.position = reader->position();
   return std::move(result_);
 }
 
+// Several files may say that they are the same session: copies, resumed sessions. The
+// first that came has the name; each of the others a name with its own in it.
 Result<void> SessionImport::open_session(const dialect::Outline& outline) {
-  const std::string id = dialect::session_id_of(dialect_.name(), outline.session);
-  result_.report.session_id = id;
-  result_.report.agent = dialect_.name();
   timestamp_ = parse_timestamp(outline.created) ? outline.created : std::string();
-  auto lineage = store_.sessions().lineage(id);
-  if (lineage.ok()) {
+  const std::string mark = sha256_hex(source_name(*source_)).substr(0, 8);
+  for (const std::string& name : {outline.session, outline.session + "." + mark}) {
+    result_.report.session_id = dialect::session_id_of(dialect_.name(), name);
+    const std::string& id = result_.report.session_id;
+    auto lineage = store_.sessions().lineage(id);
+    if (!lineage.ok() && lineage.error().code() == Code::kNotFound) {
+      auto created = create(id, outline);
+      // Somebody was faster: look again.
+      if (created.ok() || created.error().code() != Code::kIdConflict) return created;
+      lineage = store_.sessions().lineage(id);
+    }
+    if (!lineage.ok()) return std::move(lineage).error();
+    TRY_ASSIGN(const bool is_ours, is_of_this_source(**lineage));
+    if (!is_ours) continue;
     stored_ = *lineage;
     return look_at_stored();
   }
-  if (lineage.error().code() != Code::kNotFound) return std::move(lineage).error();
+  return Error(Code::kIdConflict, result_.report.session_id + " is a session of another source");
+}
 
-  NewSession session;
-  session.id = id;
-  session.cwd = outline.cwd;
-  session.agent_id = dialect_.name();
-  TRY_ASSIGN(session.project_id, project_of_(outline.cwd));
-  TRY(store_.sessions().create_session(session));
-  NewEntry fact;
-  fact.id = "source";
-  fact.type = "fact.quipu.source";
-  fact.timestamp = timestamp_;
-  fact.payload.clear();
-  json::Writer out(fact.payload);
+Result<bool> SessionImport::is_of_this_source(const Lineage& stored) {
+  TRY_ASSIGN(const auto found, stored.find(kSourceId));
+  if (!found) return false;
+  TRY_ASSIGN(const StoredEntry entry, stored.entry(found->ordinal));
+  const auto file = json::find_member(read_envelope(entry.text).payload, "file");
+  return file && json::decode_string(file->value) == source_name(*source_);
+}
+
+Result<void> SessionImport::create(const std::string& id, const dialect::Outline& outline) {
+  SessionHeader header;
+  header.version = kSchemaVersion;
+  header.session_id = id;
+  header.cwd = outline.cwd;
+  header.agent_id = dialect_.name();
+  TRY_ASSIGN(header.project_id, project_of_(outline.cwd));
+  std::string source;
+  json::Writer out(source);
   out.begin_object().member("agent", dialect_.name()).member("session", outline.session);
   out.member("path", source_->path).text_member("part", source_->part);
-  out.member("file", dialect::file_name(*source_, 0)).end_object();
-  pending_.push_back(std::move(fact));
-  return {};
+  out.member("file", source_name(*source_)).text_member("spawnedBy", outline.spawned_by);
+  out.end_object();
+  const std::string now = format_timestamp(store_.backend()->filler().clock.unix_ms());
+  const std::string& timestamp = timestamp_.empty() ? now : timestamp_;
+  const std::string payload = session_header_payload(header);
+  std::vector<std::string> entries(2);
+  append_entry_json(entries[0], {.id = "header",
+                                 .parent = std::nullopt,
+                                 .type = "session_header",
+                                 .timestamp = timestamp,
+                                 .run_id = {},
+                                 .payload = payload,
+                                 .meta = {}});
+  append_entry_json(entries[1], {.id = kSourceId,
+                                 .parent = std::nullopt,
+                                 .type = "fact.quipu.source",
+                                 .timestamp = timestamp,
+                                 .run_id = {},
+                                 .payload = source,
+                                 .meta = {}});
+  return store_.backend()->create(id, entries);
 }
 
 // Where the last pass ended.
@@ -108,6 +155,9 @@ Result<void> SessionImport::look_at_stored() {
   for (Ordinal at = own.fold().count; at-- > 0;) {
     TRY_ASSIGN(const StoredEntry entry, own.entry(at));
     const Envelope envelope = read_envelope(entry.text);
+    if (envelope.type.view() == kRecipeType && stored_recipe_.empty()) {
+      stored_recipe_ = envelope.payload;
+    }
     if (dialect::record_type(envelope.type.view()).dialect != &dialect_) continue;
     if (!record_found) {
       const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
@@ -148,13 +198,17 @@ Result<void> SessionImport::take(const Record& record) {
   TRY(link(record, entry, meta));
   const std::string parent = entry.parent.id();
   remember(record, placed.id, parent);
+  if (is_whole_ && record.file == 0) {
+    recipe_.items.push_back({.id = placed.id, .end = std::string(record.end)});
+  }
   if (placed.fate == Fate::kPresent) {
-    if (placed.stored_end.empty() && !record.end.empty()) return add_end(placed.id, record.end);
+    if (!is_whole_ && placed.stored_end.empty() && !record.end.empty())
+      return add_end(placed.id, record.end);
     return {};
   }
 
   meta.carried = payload.carried;
-  meta.end = record.end;
+  if (!is_whole_ || record.file != 0) meta.end = record.end;
   if (record.file != 0) meta.file = dialect::file_name(*source_, record.file);
   meta.problem = record.problem;
   meta.supersedes = placed.supersedes;
@@ -324,6 +378,16 @@ Result<std::string> SessionImport::nearest_leader(std::string id) {
     TRY_ASSIGN(id, stored_->id(entry.place.parent));
   }
   return std::string();
+}
+
+Result<void> SessionImport::add_recipe() {
+  NewEntry entry;
+  entry.payload = encode_recipe(recipe_);
+  if (entry.payload == stored_recipe_) return {};
+  entry.type = kRecipeType;
+  entry.timestamp = timestamp_;
+  add(std::move(entry));
+  return {};
 }
 
 Result<void> SessionImport::flush() {

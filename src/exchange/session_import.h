@@ -26,6 +26,7 @@
 #include "backend/lineage.h"
 #include "dialect/carry.h"
 #include "dialect/dialect.h"
+#include "exchange/recipe.h"
 #include "quipu/import.h"
 #include "quipu/store.h"
 
@@ -77,6 +78,8 @@ class SessionImport {
   };
 
   Result<void> open_session(const dialect::Outline& outline);
+  Result<void> create(const std::string& id, const dialect::Outline& outline);
+  Result<bool> is_of_this_source(const Lineage& stored);
   Result<void> look_at_stored();
   Result<void> take(const Record& record);
   Result<dialect::Carried> carried(const Record& record);
@@ -89,6 +92,7 @@ class SessionImport {
   Result<std::string> nearest_leader(std::string id);
   Result<void> add_end(const std::string& id, std::string_view end);
   void add(NewEntry entry);
+  Result<void> add_recipe();
   Result<void> flush();
   void add_problem(std::string_view what);
 
@@ -101,6 +105,9 @@ class SessionImport {
   std::string agent_session_;              // in its agent's words
   std::shared_ptr<const Lineage> stored_;  // null: the session is new
   bool only_new_ = false;                  // see above
+  bool is_whole_ = false;                  // see Reader
+  Recipe recipe_;                          // is_whole_
+  std::string stored_recipe_;              // payload
   std::unordered_map<std::string, Met> met_;
   std::string torn_;       // a cut-off line that is stored last, until it is met again
   std::string open_;       // the stored record that nothing followed when it was read

@@ -120,7 +120,8 @@ TEST(Corpus, ASourceThatHasGrownAddsTheRestOnly) {
     SCOPED_TRACE(source.path);
     const Files files = files_of(source);
     const std::string& main = files.begin()->second;
-    if (files.size() != 1 || main.empty() || !main.starts_with('{')) continue;
+    // Half a document is none.
+    if (files.size() != 1 || !main.starts_with('{') || source.path.ends_with(".json")) continue;
     // Cut in the middle of a line, at a line's end, and right before it.
     const std::size_t middle = main.find('\n', main.size() / 2);
     if (middle == std::string::npos) continue;

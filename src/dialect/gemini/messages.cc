@@ -1,0 +1,210 @@
+#include "dialect/gemini/messages.h"
+
+#include <charconv>
+
+#include "base/json_write.h"
+
+namespace quipu::dialect::gemini {
+namespace {
+
+using json::Kind;
+
+constexpr std::string_view kProvider = "\"google\"";
+
+std::string_view string_member(std::string_view object, std::string_view key) {
+  const auto member = json::find_member(object, key);
+  return member && member->kind == Kind::kString ? member->value : std::string_view();
+}
+
+std::string_view object_member(std::string_view object, std::string_view key) {
+  const auto member = json::find_member(object, key);
+  return member && member->kind == Kind::kObject ? member->value : std::string_view();
+}
+
+std::string text_member(std::string_view object, std::string_view key) {
+  return json::decode_string(string_member(object, key));
+}
+
+std::uint64_t number_member(std::string_view object, std::string_view key) {
+  std::uint64_t number = 0;
+  if (const auto member = json::find_member(object, key)) {
+    std::from_chars(member->value.data(), member->value.data() + member->value.size(), number);
+  }
+  return number;
+}
+
+// What a tool said: `output` or `error` of its response, else all of it.
+void lift_response(std::string_view response, Lifted& into) {
+  const std::string_view said = object_member(response, "response");
+  std::string_view content = string_member(said, "output");
+  const bool is_error = content.empty() && !string_member(said, "error").empty();
+  if (is_error) content = string_member(said, "error");
+  if (content.empty()) content = into.token(said.empty() ? "" : said);
+  PartView part = result_part(string_member(response, "id"), content, is_error);
+  part.name = string_member(response, "name");
+  into.part(part);
+}
+
+void lift_part(std::string_view part, Lifted& into) {
+  if (const std::string_view call = object_member(part, "functionCall"); !call.empty()) {
+    const std::string_view arguments = object_member(call, "args");
+    PartView lifted = call_part(string_member(call, "id"), string_member(call, "name"),
+                                arguments.empty() ? "{}" : arguments);
+    lifted.signature = string_member(part, "thoughtSignature");
+    return into.part(lifted);
+  }
+  if (const std::string_view response = object_member(part, "functionResponse");
+      !response.empty()) {
+    return lift_response(response, into);
+  }
+  if (const std::string_view data = object_member(part, "inlineData"); !data.empty()) {
+    return into.part(attachment_part(string_member(data, "mimeType"), string_member(data, "data")));
+  }
+  const std::string_view text = string_member(part, "text");
+  if (text.empty()) {
+    PartView other;
+    other.whole = part;
+    return into.part(other);
+  }
+  const auto thought = json::find_member(part, "thought");
+  into.part(thought && thought->value == "true"
+                ? thinking_part(text, string_member(part, "thoughtSignature"))
+                : text_part(text));
+}
+
+// A string, a part, or a list of either.
+void lift_parts(std::string_view content, Kind kind, Lifted& into) {
+  if (kind == Kind::kString) return into.part(text_part(content));
+  if (kind == Kind::kObject) return lift_part(content, into);
+  if (kind != Kind::kArray) return;
+  json::ElementWalk walk(content);
+  while (const auto part = walk.next()) {
+    if (part->kind == Kind::kString) into.part(text_part(part->value));
+    if (part->kind == Kind::kObject) lift_part(part->value, into);
+  }
+}
+
+void lift_thoughts(std::string_view message, Lifted& into) {
+  const auto thoughts = json::find_member(message, "thoughts");
+  if (!thoughts || thoughts->kind != Kind::kArray) return;
+  json::ElementWalk walk(thoughts->value);
+  while (const auto thought = walk.next()) {
+    if (thought->kind != Kind::kObject) continue;
+    std::string text = text_member(thought->value, "subject");
+    const std::string description = text_member(thought->value, "description");
+    if (!text.empty() && !description.empty()) text = "**" + text + "**\n";
+    text += description;
+    if (!text.empty()) into.part(thinking_part(into.token(text)));
+  }
+}
+
+// Calls first, then what came of them: that is how they were sent.
+void lift_calls(std::string_view message, Lifted& into) {
+  const auto calls = json::find_member(message, "toolCalls");
+  if (!calls || calls->kind != Kind::kArray) return;
+  for (json::ElementWalk walk(calls->value); const auto call = walk.next();) {
+    if (call->kind != Kind::kObject) continue;
+    const std::string_view arguments = object_member(call->value, "args");
+    into.part(call_part(string_member(call->value, "id"), string_member(call->value, "name"),
+                        arguments.empty() ? "{}" : arguments));
+  }
+  for (json::ElementWalk walk(calls->value); const auto call = walk.next();) {
+    if (call->kind != Kind::kObject) continue;
+    const auto result = json::find_member(call->value, "result");
+    if (!result || result->kind != Kind::kArray) continue;
+    for (json::ElementWalk parts(result->value); const auto part = parts.next();) {
+      const std::string_view response = object_member(part->value, "functionResponse");
+      if (!response.empty()) lift_response(response, into);
+    }
+  }
+}
+
+std::string_view usage_of(std::string_view message, Lifted& into) {
+  Note note;
+  note_usage(message, note);
+  if (note.usage.empty()) return {};
+  const Usage& usage = note.usage.front().usage;
+  std::string json;
+  json::Writer out(json);
+  out.begin_object()
+      .member("tokensIn", *usage.tokens_in)
+      .member("tokensOut", *usage.tokens_out)
+      .member("cacheRead", *usage.cache_read)
+      .member("reasoning", *usage.reasoning)
+      .end_object();
+  return into.keep(std::move(json));
+}
+
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
+  for (const std::string_view start : starts) {
+    if (text.starts_with(start)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void lift_message(std::string_view message, Lifted& into) {
+  const std::string type = text_member(message, "type");
+  const auto content = json::find_member(message, "content");
+  if (type != "user" && type != "gemini") {  // info, error, warning: for the screen
+    into.begin(Role::kSystem);
+    if (content && content->kind == Kind::kString) into.part(status_part(content->value));
+    return;
+  }
+  MessageView& view = into.begin(type == "user" ? Role::kUser : Role::kAssistant);
+  if (type == "gemini") {
+    view.model = string_member(message, "model");
+    view.provider = kProvider;
+    view.request_id = string_member(message, "id");
+    view.usage = usage_of(message, into);
+    lift_thoughts(message, into);
+  }
+  if (content) lift_parts(content->value, content->kind, into);
+  if (type == "gemini") lift_calls(message, into);
+}
+
+void lift_content(std::string_view content, Lifted& into) {
+  const bool is_model = text_member(content, "role") == "model";
+  MessageView& view = into.begin(is_model ? Role::kAssistant : Role::kUser);
+  if (is_model) view.provider = kProvider;
+  if (const auto parts = json::find_member(content, "parts")) {
+    lift_parts(parts->value, parts->kind, into);
+  }
+}
+
+bool is_sent(std::string_view message) {
+  const std::string type = text_member(message, "type");
+  if (type == "gemini") return true;
+  if (type != "user") return false;
+  Lifted lifted;
+  lift_message(message, lifted);
+  bool says = false;
+  for (const PartView& part : lifted.parts(lifted.messages().front())) {
+    if (part.type != PartType::kText) return true;
+    const std::string text = json::decode_string(part.text);
+    if (starts_with_any(text, {"/", "?", "<session_context>", "<hook_context>"})) return false;
+    says = says || !text.empty();
+  }
+  return says;
+}
+
+void note_usage(std::string_view message, Note& into) {
+  const std::string_view tokens = object_member(message, "tokens");
+  if (tokens.empty()) return;
+  UsageNote note;
+  note.key = "gemini:" + text_member(message, "id");
+  note.model = text_member(message, "model");
+  note.provider = "google";
+  // `input` has what came from the cache in it, `output` not what was thought.
+  const std::uint64_t cached = number_member(tokens, "cached");
+  const std::uint64_t input = number_member(tokens, "input");
+  const std::uint64_t thoughts = number_member(tokens, "thoughts");
+  note.usage.tokens_in = input - std::min(cached, input);
+  note.usage.cache_read = cached;
+  note.usage.tokens_out = number_member(tokens, "output") + thoughts;
+  note.usage.reasoning = thoughts;
+  into.usage.push_back(std::move(note));
+}
+
+}  // namespace quipu::dialect::gemini
