@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/sha256.h"
-#include "fs/zstd_file.h"
 #include "quipu/entry.h"
 
 namespace quipu::dialect {
@@ -59,10 +58,7 @@ std::string file_name(const Source& source, std::uint32_t file) {
   const std::string& path = source.files[file];
   const std::size_t directory = source.path.rfind('/') + 1;
   const bool is_below = path.starts_with(std::string_view(source.path).substr(0, directory));
-  const std::size_t from = is_below ? directory : path.rfind('/') + 1;
-  constexpr std::string_view kCompressed = ".zst";
-  const std::size_t end = path.size() - (fs::is_compressed(path) ? kCompressed.size() : 0);
-  return path.substr(from, end - from);
+  return path.substr(is_below ? directory : path.rfind('/') + 1);
 }
 
 std::string session_id_of(std::string_view agent, std::string_view id) {

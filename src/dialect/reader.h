@@ -99,8 +99,7 @@ class Reader {
   virtual bool is_whole() const { return false; }
 };
 
-/// What one of a source's files is called, seen from the directory of the first, when it
-/// is not compressed.
+/// What one of a source's files is called, seen from the directory of the first.
 std::string file_name(const Source& source, std::uint32_t file);
 
 /// The session id that an agent's session is stored under: `<agent>.<id>`, hashed

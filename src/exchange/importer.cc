@@ -81,7 +81,10 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
   std::mutex reporting;
   std::set<std::string> touched;
 
-  const auto import_one = [&](const ImportSource& from) -> Result<ImportReport> {
+  using Base = exchange::ImportFrom::Base;
+  // Nothing: it waits for another.
+  const auto import_one = [&](const ImportSource& from,
+                              Base base) -> Result<std::optional<ImportReport>> {
     const Dialect* dialect = dialect::find_dialect(from.agent);
     if (dialect == nullptr) {
       return Error(Code::kInvalidArgument, "no agent is called " + from.agent);
@@ -90,23 +93,33 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
         .agent = from.agent, .path = from.path, .part = from.part, .files = from.files};
     exchange::SessionImport import(store_, *dialect, files_,
                                    [&](const std::string& cwd) { return projects.of(cwd); });
-    TRY_ASSIGN(exchange::Imported imported, import.run(source, {}));
-    return std::move(imported.report);
+    TRY_ASSIGN(exchange::Imported imported,
+               import.run(source, {.position = {}, .is_live = false, .base = base}));
+    if (imported.waits) return std::optional<ImportReport>();
+    return std::optional(std::move(imported.report));
+  };
+  std::vector<std::size_t> waiting;
+  const auto take = [&](std::size_t at, Base base) {
+    auto imported = guarded([&] { return import_one(sources[at], base); });
+    const std::lock_guard lock(reporting);
+    if (imported.ok() && !*imported) {
+      waiting.push_back(at);
+      return;
+    }
+    ImportReport report;
+    if (imported.ok()) {
+      report = std::move(**imported);
+    } else {
+      report.error = std::move(imported).error();
+    }
+    report.agent = sources[at].agent;
+    report.source = name_of(sources[at]);
+    if (report.added > 0) touched.insert(report.session_id);
+    if (!done(report)) stopped = true;
   };
   const auto work = [&] {
     for (std::size_t at = next++; at < sources.size() && !stopped; at = next++) {
-      auto imported = guarded([&] { return import_one(sources[at]); });
-      ImportReport report;
-      if (imported.ok()) {
-        report = std::move(imported).value();
-      } else {
-        report.error = std::move(imported).error();
-      }
-      report.agent = sources[at].agent;
-      report.source = name_of(sources[at]);
-      const std::lock_guard lock(reporting);
-      if (report.added > 0) touched.insert(report.session_id);
-      if (!done(report)) stopped = true;
+      take(at, Base::kLater);
     }
   };
   const unsigned wanted =
@@ -117,6 +130,13 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
   for (std::size_t i = 1; i < count; ++i) workers.emplace_back(work);
   work();
   for (std::thread& worker : workers) worker.join();
+  // Forks, each after what it is a fork of; what is left refers to what is not there.
+  std::sort(waiting.begin(), waiting.end());
+  for (Base base = Base::kStored; !waiting.empty() && !stopped;) {
+    const std::vector<std::size_t> before = std::exchange(waiting, {});
+    for (std::size_t i = 0; i < before.size() && !stopped; ++i) take(before[i], base);
+    if (waiting.size() == before.size()) base = Base::kMissing;
+  }
   for (const std::string& session : touched) TRY(store_.backend()->settle(session));
   return {};
 }

@@ -8,7 +8,7 @@
 #include "dialect/codex/line.h"
 #include "dialect/codex/notes.h"
 #include "dialect/codex/write.h"
-#include "dialect/line_reader.h"
+#include "dialect/document_reader.h"
 #include "fs/zstd_file.h"
 
 namespace quipu::dialect::codex {
@@ -95,6 +95,10 @@ void read_header(std::string_view meta, const std::string& written, Outline& out
   outline.cwd = text_of(meta, "cwd");
   outline.created = text_of(meta, "timestamp");
   if (outline.created.empty()) outline.created = written;
+  const std::string_view spawn =
+      object_of(object_of(object_of(meta, "source"), "subagent"), "thread_spawn");
+  outline.spawned_by = text_of(spawn, "parent_thread_id");
+  if (outline.spawned_by.empty()) outline.spawned_by = text_of(meta, "parent_thread_id");
   const std::string_view base = object_of(meta, "history_base");
   const auto end = number_of(base, "end_ordinal_exclusive");
   if (!end) return;
@@ -103,6 +107,27 @@ void read_header(std::string_view meta, const std::string& written, Outline& out
     const auto ordinal = number_of(record, "ordinal");
     return ordinal && *ordinal < end;
   };
+}
+
+void describe_item(const Fields& fields, Record& record) {
+  record.kind = kItem;
+  record.timestamp = fields.text("timestamp");
+}
+
+// {"session": {"timestamp": …, "id": …}, "items": [ … ]}
+Result<std::unique_ptr<Reader>> open_document(const std::string& path, fs::HostFile& file) {
+  TRY_ASSIGN(std::string text, read_document(file));
+  Outline outline;
+  std::vector<json::Member> members;
+  if (json::scan_object(text, members).ok()) {
+    read_header(Fields(members).object("session"), {}, outline);
+  }
+  if (outline.session.empty()) {
+    return Error(Code::kInvalidArgument, path + ": no session of Codex");
+  }
+  TRY_ASSIGN(Document document, Document::parse(std::move(text), "items"));
+  return std::unique_ptr<Reader>(
+      std::make_unique<DocumentReader>(std::move(document), std::move(outline), describe_item));
 }
 
 }  // namespace
@@ -115,6 +140,9 @@ std::vector<std::string> Codex::places(const Machine& machine) const {
 
 bool Codex::recognises(const std::string& path, std::string_view head) const {
   if (fs::is_compressed(path)) return path.ends_with(".jsonl.zst") && is_rollout(stem_of(path));
+  if (path.ends_with(".json")) {
+    return is_rollout(stem_of(path)) && !object_of(head, "session").empty();
+  }
   if (!path.ends_with(kLines)) return false;
   const std::string_view first = head.substr(0, head.find('\n'));
   if (text_of(first, "type") == kMeta) return true;
@@ -122,8 +150,7 @@ bool Codex::recognises(const std::string& path, std::string_view head) const {
 }
 
 Result<std::vector<Source>> Codex::sources(const std::string& path, fs::HostFiles& files) const {
-  if (fs::is_compressed(path) &&
-      files.exists(path.substr(0, path.size() - kCompressed.size()))) {
+  if (fs::is_compressed(path) && files.exists(path.substr(0, path.size() - kCompressed.size()))) {
     return std::vector<Source>();
   }
   return Dialect::sources(path, files);
@@ -132,6 +159,7 @@ Result<std::vector<Source>> Codex::sources(const std::string& path, fs::HostFile
 Result<std::unique_ptr<Reader>> Codex::open(const Source& source, fs::HostFiles& files,
                                             const ReadPosition& from) const {
   TRY_ASSIGN(auto file, fs::open_plain(files, source.path));
+  if (source.path.ends_with(".json")) return open_document(source.path, *file);
   Outline outline;
   TRY(peek_lines(*file, kHeadBytes, [&](const Fields& fields) {
     if (fields.text("type") == kMeta) {

@@ -3,6 +3,7 @@
 // saw (`response_item`) and as the event that the screen shows (`event_msg`): the items
 // are what is lifted.
 //
+//   TypeScript, early 2025       one document {session, items}, written anew
 //   2025 until September         bare items after a bare header
 //   since                        {timestamp, type, payload}
 //   `history_mode: paginated`    with ordinals; forks and reverts are files of their own
@@ -24,8 +25,7 @@ class Codex final : public Dialect {
   std::vector<std::string> places(const Machine& machine) const override;
   bool recognises(const std::string& path, std::string_view head) const override;
   /// None for a compressed file that lies beside itself as it was.
-  Result<std::vector<Source>> sources(const std::string& path,
-                                      fs::HostFiles& files) const override;
+  Result<std::vector<Source>> sources(const std::string& path, fs::HostFiles& files) const override;
   Result<std::unique_ptr<Reader>> open(const Source& source, fs::HostFiles& files,
                                        const ReadPosition& from) const override;
   bool leads(std::string_view kind) const override;

@@ -39,11 +39,21 @@ class Replay {
  public:
   Replay(std::span<const StoredRecord> records, std::uint32_t at) : records_(records) {
     // Parents stand before their children, so the walk ends.
+    bool is_document = false;
     while (at < records.size()) {
       path_.push_back(at);
+      is_document |= records[at].place != kNoRecord;
       at = records[at].parent;
     }
     std::reverse(path_.begin(), path_.end());
+    if (!is_document) return;
+    // What is not in the document any more was replaced.
+    std::erase_if(path_, [&](std::uint32_t place) {
+      return records[place].place == kNoRecord && !records[place].kind.empty();
+    });
+    std::stable_sort(path_.begin(), path_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return records[a].place < records[b].place;
+    });
   }
 
   std::vector<Pick> run() {
@@ -99,7 +109,8 @@ class Replay {
       if (!segment && (type != "turn_aborted" || !turn.empty())) segment.emplace();
       if (segment && segment->turn.empty()) segment->turn = turn;
     } else if (type == "task_started" || type == "turn_started") {
-      const bool is_its = segment && (segment->turn.empty() || turn.empty() || segment->turn == turn);
+      const bool is_its =
+          segment && (segment->turn.empty() || turn.empty() || segment->turn == turn);
       if (!is_its) return;
       finish(*segment);
       segment.reset();
@@ -163,8 +174,8 @@ class Replay {
       std::size_t message = scratch_.messages().size();
       lift_item(item->value, scratch_);
       for (; message < scratch_.messages().size(); ++message) {
-        history_.push_back(turned(
-            item->value, {.record = place, .message = static_cast<std::uint32_t>(message)}));
+        history_.push_back(
+            turned(item->value, {.record = place, .message = static_cast<std::uint32_t>(message)}));
       }
     }
   }
@@ -199,8 +210,8 @@ class Replay {
   std::span<const StoredRecord> records_;
   std::vector<std::uint32_t> path_;
   std::optional<std::size_t> base_;
-  std::uint64_t to_skip_ = 0;         // turns that were rolled back, not yet met
-  std::vector<std::size_t> undone_;   // `compacted` lines of turns that were rolled back
+  std::uint64_t to_skip_ = 0;        // turns that were rolled back, not yet met
+  std::vector<std::size_t> undone_;  // `compacted` lines of turns that were rolled back
   std::vector<Turned> history_;
   Lifted scratch_;
 };

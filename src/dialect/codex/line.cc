@@ -10,15 +10,29 @@ namespace quipu::dialect::codex {
 namespace {
 
 // Elements in which the agent wraps what it says in a user's name.
-constexpr std::array<std::string_view, 14> kUserElements{
-    "environment_context",   "user_instructions", "user_shell_command", "turn_aborted",
-    "subagent_notification", "subagents",         "skill",              "hook_prompt",
-    "recommended_plugins",   "internal_context",  "codex_internal_context",
-    "additional_context",    "user_goal_update",  "agent_message_board"};
+constexpr std::array<std::string_view, 14> kUserElements{"environment_context",
+                                                         "user_instructions",
+                                                         "user_shell_command",
+                                                         "turn_aborted",
+                                                         "subagent_notification",
+                                                         "subagents",
+                                                         "skill",
+                                                         "hook_prompt",
+                                                         "recommended_plugins",
+                                                         "internal_context",
+                                                         "codex_internal_context",
+                                                         "additional_context",
+                                                         "user_goal_update",
+                                                         "agent_message_board"};
 // And in a developer's: `<permissions instructions>`.
-constexpr std::array<std::string_view, 8> kDeveloperElements{
-    "permissions",       "model_switch",  "collaboration_mode", "realtime_conversation",
-    "personality_spec",  "apps",          "plugins",            "skills_instructions"};
+constexpr std::array<std::string_view, 8> kDeveloperElements{"permissions",
+                                                             "model_switch",
+                                                             "collaboration_mode",
+                                                             "realtime_conversation",
+                                                             "personality_spec",
+                                                             "apps",
+                                                             "plugins",
+                                                             "skills_instructions"};
 constexpr std::string_view kProjectInstructions = "# agents.md instructions";
 constexpr std::string_view kSummary = "another language model started to solve this problem";
 
@@ -32,9 +46,8 @@ std::string_view trimmed(std::string_view text) {
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 bool begins_with(std::string_view text, std::string_view small) {
-  return text.size() >= small.size() &&
-         std::equal(small.begin(), small.end(), text.begin(),
-                    [](char a, char b) { return a == lower(b); });
+  return text.size() >= small.size() && std::equal(small.begin(), small.end(), text.begin(),
+                                                   [](char a, char b) { return a == lower(b); });
 }
 
 // `<name …> … </name>`

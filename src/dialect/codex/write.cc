@@ -54,11 +54,12 @@ class RolloutWriter {
     end_turn();
     note_losses();
     std::string stamp = format_timestamp(created_ms_).substr(0, 19);
-    const std::string day = stamp.substr(0, 4) + "/" + stamp.substr(5, 2) + "/" + stamp.substr(8, 2);
+    const std::string day =
+        stamp.substr(0, 4) + "/" + stamp.substr(5, 2) + "/" + stamp.substr(8, 2);
     std::replace(stamp.begin(), stamp.end(), ':', '-');
-    written_.files.push_back({.path = "sessions/" + day + "/rollout-" + stamp + "-" +
-                                      written_.session + ".jsonl",
-                              .bytes = std::move(text_)});
+    written_.files.push_back(
+        {.path = "sessions/" + day + "/rollout-" + stamp + "-" + written_.session + ".jsonl",
+         .bytes = std::move(text_)});
     return std::move(written_);
   }
 
@@ -214,8 +215,9 @@ class RolloutWriter {
 
   void lose_part(const Part& part) {
     if (is_for_models(part) || part.type == PartType::kToolResult) return;
-    lose(name(part.type), part.type == PartType::kAttachment ? "Codex sends images only, with their bytes"
-                                                             : "Codex has no place for it");
+    lose(name(part.type), part.type == PartType::kAttachment
+                              ? "Codex sends images only, with their bytes"
+                              : "Codex has no place for it");
   }
 
   void write_blocks(json::Writer& out, const std::vector<Part>& parts) {
@@ -305,9 +307,8 @@ class RolloutWriter {
     const bool is_text = texts_.contains(part.tool_use_id);
     item(is_text ? "custom_tool_call_output" : "function_call_output", [&](json::Writer& out) {
       out.member("call_id", part.tool_use_id).key("output");
-      const bool is_plain =
-          part.content.empty() ||
-          (part.content.size() == 1 && part.content.front().type == PartType::kText);
+      const bool is_plain = part.content.empty() || (part.content.size() == 1 &&
+                                                     part.content.front().type == PartType::kText);
       if (is_plain) {
         out.value(part.content.empty() ? std::string() : part.content.front().text);
       } else {
@@ -366,8 +367,8 @@ class RolloutWriter {
   std::string entry_;  // that is being written
   std::string turn_;   // empty: between turns
   std::size_t turns_ = 0;
-  std::string answer_;      // the last one of the turn
-  std::string first_said_;  // by the user
+  std::string answer_;                     // the last one of the turn
+  std::string first_said_;                 // by the user
   std::unordered_set<std::string> texts_;  // calls whose input is text
   Counts total_;
 };
