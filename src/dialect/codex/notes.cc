@@ -18,6 +18,7 @@ struct Memory {
   std::string provider;
   std::string totals;  // of the last count
   std::string title;   // "1" when there is one
+  std::string exact;   // "1" when each request has its own record
 
   static Memory read(std::string_view text) {
     Memory memory;
@@ -39,8 +40,8 @@ struct Memory {
   }
 
  private:
-  std::array<std::string*, 6> members() {
-    return {&thread, &root, &model, &provider, &totals, &title};
+  std::array<std::string*, 7> members() {
+    return {&thread, &root, &model, &provider, &totals, &title, &exact};
   }
 };
 
@@ -52,7 +53,7 @@ void add_kin(Note& into, Relation relation, std::string session) {
   into.kin.push_back({.relation = relation, .session = std::move(session), .entry = {}});
 }
 
-void note_meta(std::string_view meta, Memory& memory, Note& into) {
+void note_meta(std::string_view record, std::string_view meta, Memory& memory, Note& into) {
   const std::string id = text_of(meta, "id");
   if (!memory.thread.empty()) {
     if (id != memory.thread) memory.root = id;
@@ -61,7 +62,9 @@ void note_meta(std::string_view meta, Memory& memory, Note& into) {
   memory.thread = id;
   memory.root = id;
   const std::string_view base = object_of(meta, "history_base");
-  if (const std::string of = text_of(base, "thread_id"); !of.empty()) memory.root = of;
+  // Not a copy: its counts go on from those of its base, as other files' may, even of the
+  // same thread.
+  if (!base.empty()) memory.root += "@" + text_of(record, "timestamp");
   memory.provider = text_of(meta, "model_provider");
   if (!memory.provider.empty()) into.provider = memory.provider;
   if (std::string cwd = text_of(meta, "cwd"); !cwd.empty()) into.cwd = std::move(cwd);
@@ -103,6 +106,23 @@ void note_title(std::string_view text, Memory& memory, Note& into) {
   into.title = std::move(title);
 }
 
+// `input_tokens` has those from the cache in it.
+void add_usage(std::string_view last, std::string key, const Memory& memory, Note& into) {
+  const std::uint64_t cached = number_of(last, "cached_input_tokens").value_or(0);
+  const std::uint64_t written = number_of(last, "cache_write_input_tokens").value_or(0);
+  const std::uint64_t in = number_of(last, "input_tokens").value_or(0);
+  UsageNote note;
+  note.key = std::move(key);
+  note.usage.tokens_in = in - std::min(in, cached + written);
+  note.usage.tokens_out = number_of(last, "output_tokens");
+  note.usage.cache_read = cached;
+  if (written > 0) note.usage.cache_write = written;
+  note.usage.reasoning = number_of(last, "reasoning_output_tokens");
+  note.model = memory.model;
+  note.provider = memory.provider;
+  into.usage.push_back(std::move(note));
+}
+
 // Counts are of all requests of the thread so far, and of the last one; the same ones
 // are written again when nothing was asked of the model.
 void note_count(std::string_view info, Memory& memory, Note& into) {
@@ -115,21 +135,24 @@ void note_count(std::string_view info, Memory& memory, Note& into) {
     if (!totals.empty()) totals += '.';
     totals += std::to_string(number_of(total, name).value_or(0));
   }
-  if (totals == memory.totals) return;
+  if (totals == memory.totals || !memory.exact.empty()) return;
   memory.totals = totals;
-  const std::uint64_t cached = number_of(last, "cached_input_tokens").value_or(0);
-  const std::uint64_t written = number_of(last, "cache_write_input_tokens").value_or(0);
-  const std::uint64_t in = number_of(last, "input_tokens").value_or(0);
-  UsageNote note;
-  note.key = "codex:" + memory.root + ":" + totals;
-  note.usage.tokens_in = in - std::min(in, cached + written);
-  note.usage.tokens_out = number_of(last, "output_tokens");
-  note.usage.cache_read = cached;
-  if (written > 0) note.usage.cache_write = written;
-  note.usage.reasoning = number_of(last, "reasoning_output_tokens");
-  note.model = memory.model;
-  note.provider = memory.provider;
-  into.usage.push_back(std::move(note));
+  // Without the thread, equal counts of two threads would be one.
+  std::string key = memory.root.empty() ? "" : "codex:" + memory.root + ":" + totals;
+  add_usage(last, std::move(key), memory, into);
+}
+
+// Since 2026 beside the counts, once a request.
+void note_request(std::string_view record, Memory& memory, Note& into) {
+  const std::string_view usage = object_of(record, "usage");
+  const std::string turn = text_of(record, "turn_id");
+  if (usage.empty() || turn.empty()) return;
+  memory.exact = "1";
+  const auto so_far = number_of(object_of(record, "turn_token_usage"), "total_tokens");
+  add_usage(usage,
+            "codex:" + turn + ":" + text_of(record, "response_id") + ":" +
+                std::to_string(so_far.value_or(0)),
+            memory, into);
 }
 
 void note_event(std::string_view event, Memory& memory, Note& into) {
@@ -148,12 +171,14 @@ void note_event(std::string_view event, Memory& memory, Note& into) {
 }  // namespace
 
 void note_record(std::string_view kind, std::string_view record, Note& into) {
-  const bool matters = kind == kMeta || kind == kTurnContext || kind == kEvent || kind == kItem;
+  const bool matters = kind == kMeta || kind == kTurnContext || kind == kEvent || kind == kItem ||
+                       kind == kUsage;
   if (!matters) return;
   const std::string_view payload = payload_of(record);
   Memory memory = Memory::read(into.memory);
-  if (kind == kMeta) note_meta(payload, memory, into);
+  if (kind == kMeta) note_meta(record, payload, memory, into);
   if (kind == kTurnContext) note_turn(payload, memory, into);
+  if (kind == kUsage) note_request(payload, memory, into);
   if (kind == kEvent) note_event(payload, memory, into);
   if (kind == kItem && memory.title.empty() && begins_turn(payload)) {
     note_title(said(payload), memory, into);
