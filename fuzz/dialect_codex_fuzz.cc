@@ -40,8 +40,7 @@ void run(const std::string& path, const std::string& text) {
     back += record.bytes;
     back += record.end;
     std::string buffer;
-    const std::string& carried =
-        payloads.emplace_back(std::string(carry(record, buffer).payload));
+    const std::string& carried = payloads.emplace_back(std::string(carry(record, buffer).payload));
     const std::string_view payload = understood(carried, payloads);
     if (outline.in_base) outline.in_base(payload);
     StoredRecord stored;

@@ -45,6 +45,23 @@ std::string name_of(const ImportSource& source) {
   return source.part.empty() ? source.path : source.path + "#" + source.part;
 }
 
+// A fork whose base may be among the sources, too.
+struct Waiting {
+  std::size_t source = 0;
+  std::string session;
+  std::string base;
+};
+
+// The first whose base nobody else is; where they are each other's, the first.
+std::vector<Waiting>::iterator first_without_base(std::vector<Waiting>& waiting) {
+  std::set<std::string_view> sessions;
+  for (const Waiting& fork : waiting) sessions.insert(fork.session);
+  const auto found = std::find_if(waiting.begin(), waiting.end(), [&](const Waiting& fork) {
+    return !sessions.contains(fork.base);
+  });
+  return found == waiting.end() ? waiting.begin() : found;
+}
+
 }  // namespace
 
 std::vector<std::string> known_agents() {
@@ -82,9 +99,7 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
   std::set<std::string> touched;
 
   using Base = exchange::ImportFrom::Base;
-  // Nothing: it waits for another.
-  const auto import_one = [&](const ImportSource& from,
-                              Base base) -> Result<std::optional<ImportReport>> {
+  const auto import_one = [&](const ImportSource& from, Base base) -> Result<exchange::Imported> {
     const Dialect* dialect = dialect::find_dialect(from.agent);
     if (dialect == nullptr) {
       return Error(Code::kInvalidArgument, "no agent is called " + from.agent);
@@ -93,22 +108,21 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
         .agent = from.agent, .path = from.path, .part = from.part, .files = from.files};
     exchange::SessionImport import(store_, *dialect, files_,
                                    [&](const std::string& cwd) { return projects.of(cwd); });
-    TRY_ASSIGN(exchange::Imported imported,
-               import.run(source, {.position = {}, .is_live = false, .base = base}));
-    if (imported.waits) return std::optional<ImportReport>();
-    return std::optional(std::move(imported.report));
+    return import.run(source, {.position = {}, .is_live = false, .base = base});
   };
-  std::vector<std::size_t> waiting;
+  std::vector<Waiting> waiting;
   const auto take = [&](std::size_t at, Base base) {
     auto imported = guarded([&] { return import_one(sources[at], base); });
     const std::lock_guard lock(reporting);
-    if (imported.ok() && !*imported) {
-      waiting.push_back(at);
+    if (imported.ok() && !imported->waits_for.empty()) {
+      waiting.push_back({.source = at,
+                         .session = std::move(imported->report.session_id),
+                         .base = std::move(imported->waits_for)});
       return;
     }
     ImportReport report;
     if (imported.ok()) {
-      report = std::move(**imported);
+      report = std::move(imported->report);
     } else {
       report.error = std::move(imported).error();
     }
@@ -130,12 +144,20 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
   for (std::size_t i = 1; i < count; ++i) workers.emplace_back(work);
   work();
   for (std::thread& worker : workers) worker.join();
-  // Forks, each after what it is a fork of; what is left refers to what is not there.
-  std::sort(waiting.begin(), waiting.end());
-  for (Base base = Base::kStored; !waiting.empty() && !stopped;) {
-    const std::vector<std::size_t> before = std::exchange(waiting, {});
-    for (std::size_t i = 0; i < before.size() && !stopped; ++i) take(before[i], base);
-    if (waiting.size() == before.size()) base = Base::kMissing;
+  // Forks, each after what it is a fork of. When nothing goes on, one of them refers to
+  // what is not there.
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Waiting& a, const Waiting& b) { return a.source < b.source; });
+  while (!waiting.empty() && !stopped) {
+    const std::vector<Waiting> before = std::exchange(waiting, {});
+    for (std::size_t i = 0; i < before.size() && !stopped; ++i) {
+      take(before[i].source, Base::kStored);
+    }
+    if (stopped || waiting.size() < before.size()) continue;
+    const auto first = first_without_base(waiting);
+    const std::size_t source = first->source;
+    waiting.erase(first);
+    take(source, Base::kMissing);
   }
   for (const std::string& session : touched) TRY(store_.backend()->settle(session));
   return {};

@@ -65,7 +65,8 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   agent_session_ = reader->outline().session;
   TRY_ASSIGN(const bool is_open, open_session(reader->outline(), from.base));
   if (!is_open) {
-    result_.waits = true;
+    const std::string& base = reader->outline().base_session;
+    result_.waits_for = dialect::session_id_of(dialect_.name(), base);
     return std::move(result_);
   }
   Record record;

@@ -44,8 +44,8 @@ struct ImportFrom {
 };
 
 struct Imported {
-  /// Nothing was done: its base must come first.
-  bool waits = false;
+  /// Nothing was done: this session must come first.
+  std::string waits_for;
   ImportReport report;
   dialect::ReadPosition position;
 };

@@ -171,8 +171,8 @@ void note_event(std::string_view event, Memory& memory, Note& into) {
 }  // namespace
 
 void note_record(std::string_view kind, std::string_view record, Note& into) {
-  const bool matters = kind == kMeta || kind == kTurnContext || kind == kEvent || kind == kItem ||
-                       kind == kUsage;
+  const bool matters =
+      kind == kMeta || kind == kTurnContext || kind == kEvent || kind == kItem || kind == kUsage;
   if (!matters) return;
   const std::string_view payload = payload_of(record);
   Memory memory = Memory::read(into.memory);

@@ -36,20 +36,21 @@ const std::string kEnvironment = "<environment_context>\n  <cwd>/w</cwd>\n</envi
 const std::string kPermissions = "<permissions instructions>x</permissions instructions>";
 
 TEST(CodexConversation, ItemsInOrderEventsNot) {
-  EXPECT_EQ(conversation(meta("t") + developer(kPermissions) + user(kEnvironment) +
-                         turn("1", "hi", "ho") +
-                         item(R"({"type":"ghost_snapshot","ghost_commit":{}})")),
-            (Texts{"system: " + kPermissions, "user: " + kEnvironment, "user: hi", "assistant: ho"}));
+  EXPECT_EQ(
+      conversation(meta("t") + developer(kPermissions) + user(kEnvironment) +
+                   turn("1", "hi", "ho") + item(R"({"type":"ghost_snapshot","ghost_commit":{}})")),
+      (Texts{"system: " + kPermissions, "user: " + kEnvironment, "user: hi", "assistant: ho"}));
 }
 
 TEST(CodexConversation, TheNewestReplacementIsTheBase) {
-  EXPECT_EQ(conversation(meta("t") + turn("1", "a", "A") + compacted({"one"}) + turn("2", "b", "B") +
-                         compacted({"two", "three"}) + turn("3", "c", "C")),
+  EXPECT_EQ(conversation(meta("t") + turn("1", "a", "A") + compacted({"one"}) +
+                         turn("2", "b", "B") + compacted({"two", "three"}) + turn("3", "c", "C")),
             (Texts{"user: two", "user: three", "user: c", "assistant: C"}));
 }
 
 TEST(CodexConversation, ARollbackTakesTurnsAway) {
-  const std::string three = meta("t") + turn("1", "a", "A") + turn("2", "b", "B") + turn("3", "c", "C");
+  const std::string three =
+      meta("t") + turn("1", "a", "A") + turn("2", "b", "B") + turn("3", "c", "C");
   EXPECT_EQ(conversation(three + rolled_back(1)),
             (Texts{"user: a", "assistant: A", "user: b", "assistant: B"}));
   EXPECT_EQ(conversation(three + rolled_back(2) + turn("4", "d", "D")),
@@ -69,10 +70,10 @@ TEST(CodexConversation, MoreRolledBackThanThereIs) {
 
 // What was told the model for a turn goes with it; before the first turn it stays.
 TEST(CodexConversation, SurroundingsGoWithTheirTurn) {
-  EXPECT_EQ(conversation(meta("t") + user(kEnvironment) + turn("1", "a", "A") +
-                         developer(kPermissions) + user(kEnvironment) + turn("2", "b", "B") +
-                         rolled_back(1)),
-            (Texts{"user: " + kEnvironment, "user: a", "assistant: A"}));
+  EXPECT_EQ(
+      conversation(meta("t") + user(kEnvironment) + turn("1", "a", "A") + developer(kPermissions) +
+                   user(kEnvironment) + turn("2", "b", "B") + rolled_back(1)),
+      (Texts{"user: " + kEnvironment, "user: a", "assistant: A"}));
   EXPECT_EQ(conversation(meta("t") + turn("1", "a", "A") + developer("keep me") +
                          turn("2", "b", "B") + rolled_back(1)),
             (Texts{"user: a", "assistant: A", "system: keep me"}));
@@ -82,8 +83,9 @@ TEST(CodexConversation, SurroundingsGoWithTheirTurn) {
 TEST(CodexConversation, ACompactionThatWasRolledBackDoesNotHold) {
   const std::string quiet = event("task_started", R"(,"turn_id":"c")") + compacted({"gone"}) +
                             event("task_complete", R"(,"turn_id":"c")");
-  EXPECT_EQ(conversation(meta("t") + turn("1", "a", "A") + turn("2", "b", "B") + quiet + rolled_back(1)),
-            (Texts{"user: a", "assistant: A"}));
+  EXPECT_EQ(
+      conversation(meta("t") + turn("1", "a", "A") + turn("2", "b", "B") + quiet + rolled_back(1)),
+      (Texts{"user: a", "assistant: A"}));
   const std::string inside = event("task_started", R"(,"turn_id":"2")") + user("b") +
                              compacted({"gone"}) + assistant("B") +
                              event("task_complete", R"(,"turn_id":"2")");
@@ -92,21 +94,22 @@ TEST(CodexConversation, ACompactionThatWasRolledBackDoesNotHold) {
 }
 
 TEST(CodexConversation, ARollbackReachesIntoAReplacement) {
-  EXPECT_EQ(conversation(meta("t") + turn("1", "x", "X") +
-                         event("task_started", R"(,"turn_id":"c")") + compacted({"a", "b"}) +
-                         event("task_complete", R"(,"turn_id":"c")") + turn("2", "c", "C") +
-                         event("task_started", R"(,"turn_id":"3")") + user("d") +
-                         event("task_complete", R"(,"turn_id":"3")") + rolled_back(2)),
-            (Texts{"user: a", "user: b"}));
+  EXPECT_EQ(
+      conversation(meta("t") + turn("1", "x", "X") + event("task_started", R"(,"turn_id":"c")") +
+                   compacted({"a", "b"}) + event("task_complete", R"(,"turn_id":"c")") +
+                   turn("2", "c", "C") + event("task_started", R"(,"turn_id":"3")") + user("d") +
+                   event("task_complete", R"(,"turn_id":"3")") + rolled_back(2)),
+      (Texts{"user: a", "user: b"}));
 }
 
 TEST(CodexConversation, CompactionsOf2025KeepWhatTheUserSaid) {
-  EXPECT_EQ(conversation(meta("t") + user(kEnvironment) + turn("1", "a", "A") + turn("2", "b", "B") +
-                         summarised("Another language model started to solve this problem\nsum") +
-                         turn("3", "c", "C")),
-            (Texts{"user: a", "user: b",
-                   "user: Another language model started to solve this problem\nsum", "user: c",
-                   "assistant: C"}));
+  EXPECT_EQ(
+      conversation(meta("t") + user(kEnvironment) + turn("1", "a", "A") + turn("2", "b", "B") +
+                   summarised("Another language model started to solve this problem\nsum") +
+                   turn("3", "c", "C")),
+      (Texts{"user: a", "user: b",
+             "user: Another language model started to solve this problem\nsum", "user: c",
+             "assistant: C"}));
   // The summary of one before is no message of the user.
   EXPECT_EQ(conversation(meta("t") + turn("1", "a", "A") +
                          summarised("Another language model started to solve this problem\n1") +
@@ -125,8 +128,8 @@ TEST(CodexConversation, CompactionsOf2025KeepTheNewestOnly) {
 }
 
 TEST(CodexConversation, AnotherAgentsWordIsATurn) {
-  const std::string agent =
-      item(R"({"type":"agent_message","author":"x","recipient":"y","content":[{"type":"input_text","text":"do"}]})");
+  const std::string agent = item(
+      R"({"type":"agent_message","author":"x","recipient":"y","content":[{"type":"input_text","text":"do"}]})");
   EXPECT_EQ(conversation(meta("t") + turn("1", "a", "A") + agent + assistant("B") + rolled_back(1)),
             (Texts{"user: a", "assistant: A"}));
 }

@@ -14,14 +14,16 @@ namespace {
 std::string recorded(const std::string& name) {
   const std::string place = corpora();
   if (place.empty()) return {};
-  std::ifstream file(place + "/recorded/codex/0.104.0/sessions/2026/11/15/rollout-2026-11-15T" + name + ".jsonl",
-                     std::ios::binary);
+  std::ifstream file(
+      place + "/recorded/codex/0.104.0/sessions/2026/11/15/rollout-2026-11-15T" + name + ".jsonl",
+      std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::size_t count(const std::vector<std::string>& texts, std::string_view beginning) {
-  return static_cast<std::size_t>(std::count_if(
-      texts.begin(), texts.end(), [&](const std::string& text) { return text.starts_with(beginning); }));
+  return static_cast<std::size_t>(
+      std::count_if(texts.begin(), texts.end(),
+                    [&](const std::string& text) { return text.starts_with(beginning); }));
 }
 
 // Three turns, the first with four calls in three answers.
@@ -54,8 +56,9 @@ TEST(CodexCorpus, RollbackAndCompaction) {
                       "user: Another language model started to solve this problem and produced a "
                       "summary of its thinking process",
                       "user: App turn after compaction", "assistant: ok 7",
-                      "user: Second app turn after compaction", "assistant: ok 9", "system: ",
-                      "user: ", "user: ", "user: Resume the app thread", "assistant: ok 13"}));
+                      "user: Second app turn after compaction", "assistant: ok 9",
+                      "system: ", "user: # AGENTS", "user: <environment_context>",
+                      "user: Resume the app thread", "assistant: ok 13"}));
 }
 
 }  // namespace

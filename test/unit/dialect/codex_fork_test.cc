@@ -88,8 +88,8 @@ class CodexFork : public testing::Test {
       records.push_back(record);
     }
     for (const Pick& pick : kCodex.conversation(records, all.head())) {
-      for (std::string& text :
-           lifted(std::string(records[pick.record].kind), std::string(records[pick.record].payload))) {
+      for (std::string& text : lifted(std::string(records[pick.record].kind),
+                                      std::string(records[pick.record].payload))) {
         texts.push_back(std::move(text));
       }
     }

@@ -107,10 +107,11 @@ TEST(CodexNote, ReferencesAreNoCopies) {
 }
 
 TEST(CodexNote, ARecordOfEachRequestIsBetterThanCounts) {
-  const std::string request =
-      line("token_usage_record", R"({"turn_id":"1","response_id":"r","usage":)" + usage(100, 40, 20) +
-                                     R"(,"turn_token_usage":)" + usage(100, 40, 20) + "}");
-  const auto all = usages(meta("t") + turn("1", "a", "A") + request + count(100, 20, usage(100, 40, 20)));
+  const std::string request = line(
+      "token_usage_record", R"({"turn_id":"1","response_id":"r","usage":)" + usage(100, 40, 20) +
+                                R"(,"turn_token_usage":)" + usage(100, 40, 20) + "}");
+  const auto all =
+      usages(meta("t") + turn("1", "a", "A") + request + count(100, 20, usage(100, 40, 20)));
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all.begin()->first, "codex:1:r:120");
   EXPECT_EQ(all.begin()->second.usage.tokens_in, 60u);
@@ -139,11 +140,13 @@ TEST(CodexNote, Kin) {
 
 TEST(CodexNote, WrongTypesEverywhere) {
   for (const char* kind : {"session_meta", "turn_context", "event_msg", "token_usage_record"}) {
-    for (const char* payload :
-         {"7", "{}", R"({"id":7,"cwd":[],"source":{"subagent":"review"},"history_base":7})",
-          R"({"type":"token_count","info":{"total_token_usage":{},"last_token_usage":{"input_tokens":1,"cached_input_tokens":5}}})",
-          R"({"type":"token_count","info":{"total_token_usage":7}})", R"({"type":"user_message","message":7})",
-          R"({"turn_id":"1","usage":{"input_tokens":1e400}})"}) {
+    for (
+        const char* payload :
+        {"7", "{}", R"({"id":7,"cwd":[],"source":{"subagent":"review"},"history_base":7})",
+         R"({"type":"token_count","info":{"total_token_usage":{},"last_token_usage":{"input_tokens":1,"cached_input_tokens":5}}})",
+         R"({"type":"token_count","info":{"total_token_usage":7}})",
+         R"({"type":"user_message","message":7})",
+         R"({"turn_id":"1","usage":{"input_tokens":1e400}})"}) {
       for (const Note& note : notes(meta("t\\nx") + line(kind, payload))) {
         for (const UsageNote& usage : note.usage) EXPECT_EQ(usage.usage.tokens_in, 0u);
       }

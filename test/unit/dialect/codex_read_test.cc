@@ -27,7 +27,8 @@ TEST(CodexRead, RolloutsAreRecognised) {
   EXPECT_TRUE(kCodex.recognises("/any/name.jsonl", head));
   EXPECT_TRUE(kCodex.recognises(kPath, R"({"id":"t","timestamp":"x","instructions":null})"));
   EXPECT_TRUE(kCodex.recognises(std::string(kPath) + ".zst", "\x28\xb5\x2f\xfd"));
-  EXPECT_TRUE(kCodex.recognises("/c/rollout-2025-04-17-a.json", R"({"session":{"id":"a"},"items":[)"));
+  EXPECT_TRUE(
+      kCodex.recognises("/c/rollout-2025-04-17-a.json", R"({"session":{"id":"a"},"items":[)"));
   EXPECT_FALSE(kCodex.recognises("/any/name.jsonl", R"({"type":"session","id":"pi"})"));
   EXPECT_FALSE(kCodex.recognises("/c/session_index.jsonl", R"({"id":"t","thread_name":"n"})"));
   EXPECT_FALSE(kCodex.recognises("/c/other.jsonl.zst", "\x28\xb5\x2f\xfd"));
@@ -54,10 +55,9 @@ TEST(CodexRead, EveryLineIsANodeOfItsType) {
     EXPECT_FALSE(record.is_fact);
     EXPECT_EQ(record.timestamp, "2026-01-02T03:04:05.678Z");
   }
-  EXPECT_EQ(kinds, (std::vector<std::string>{"session_meta", "event_msg", "response_item",
-                                             "event_msg", "turn_context", "event_msg",
-                                             "response_item", "event_msg", "some_new_kind",
-                                             "compacted"}));
+  EXPECT_EQ(kinds, (std::vector<std::string>{
+                       "session_meta", "event_msg", "response_item", "event_msg", "turn_context",
+                       "event_msg", "response_item", "event_msg", "some_new_kind", "compacted"}));
   EXPECT_EQ(rollout.outline.session, kThread);
   EXPECT_EQ(rollout.outline.cwd, "/w");
   EXPECT_EQ(rollout.outline.created, "2026-01-02T03:04:05.000Z");
@@ -68,19 +68,23 @@ TEST(CodexRead, BareLinesOf2025) {
       "{\"id\":\"t\",\"timestamp\":\"2025-06-01T00:00:00Z\",\"instructions\":null}\n"
       "{\"record_type\":\"state\"}\n"
       "{\"type\":\"message\",\"role\":\"user\",\"content\":[]}\n"
-      "{\"type\":\"function_call\",\"id\":\"fc\",\"name\":\"shell\",\"arguments\":\"{}\",\"call_id\":\"c\"}\n");
+      "{\"type\":\"function_call\",\"id\":\"fc\",\"name\":\"shell\",\"arguments\":\"{}\",\"call_"
+      "id\":\"c\"}\n");
   std::vector<std::string> kinds;
   for (const ReadRecord& record : rollout.records) kinds.push_back(record.kind);
-  EXPECT_EQ(kinds, (std::vector<std::string>{"session_meta", "state", "response_item",
-                                             "response_item"}));
+  EXPECT_EQ(kinds,
+            (std::vector<std::string>{"session_meta", "state", "response_item", "response_item"}));
   EXPECT_EQ(rollout.outline.session, "t");
   EXPECT_EQ(rollout.outline.created, "2025-06-01T00:00:00Z");
 }
 
 TEST(CodexRead, TheDocumentOfTheFirstProgram) {
   const std::string text =
-      "{\n \"session\": {\"timestamp\":\"2025-04-17T10:00:00.000Z\",\"id\":\"doc\",\"instructions\":\"\"},\n"
-      " \"items\": [\n  {\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"hi\"}]},\n"
+      "{\n \"session\": "
+      "{\"timestamp\":\"2025-04-17T10:00:00.000Z\",\"id\":\"doc\",\"instructions\":\"\"},\n"
+      " \"items\": [\n  "
+      "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":"
+      "\"hi\"}]},\n"
       "  {\"type\":\"reasoning\",\"summary\":[]}\n ]\n}\n";
   const ReadRollout rollout = read_rollout(text, "/c/rollout-2025-04-17-doc.json");
   EXPECT_EQ(rollout.outline.session, "doc");
@@ -122,8 +126,8 @@ TEST(CodexRead, OnlyTheFirstHeaderIsTheFilesOwn) {
 }
 
 TEST(CodexRead, ASegmentGoesByItsOwnId) {
-  const std::string path = "/c/rollout-2026-01-02T03-04-05-" + std::string(kThread) + "_" +
-                           kSegment + ".jsonl";
+  const std::string path =
+      "/c/rollout-2026-01-02T03-04-05-" + std::string(kThread) + "_" + kSegment + ".jsonl";
   EXPECT_EQ(read_rollout(meta(kThread), path).outline.session, kSegment);
   // No segment: something else before the underscore.
   EXPECT_EQ(read_rollout(meta(kThread), "/c/rollout-x_" + std::string(kSegment) + ".jsonl")
@@ -154,19 +158,23 @@ TEST(CodexRead, ABaseIsAPartOfAnother) {
 TEST(CodexRead, SubAgentsNameWhoMadeThem) {
   const std::string spawned =
       R"(,"source":{"subagent":{"thread_spawn":{"parent_thread_id":"p","depth":1}}})";
-  EXPECT_EQ(read_rollout(meta(kThread).replace(meta(kThread).find(",\"source\":\"cli\""), 15, spawned))
-                .outline.spawned_by,
-            "p");
+  EXPECT_EQ(
+      read_rollout(meta(kThread).replace(meta(kThread).find(",\"source\":\"cli\""), 15, spawned))
+          .outline.spawned_by,
+      "p");
   EXPECT_EQ(read_rollout(meta(kThread, R"(,"parent_thread_id":"q")")).outline.spawned_by, "q");
 }
 
 TEST(CodexRead, HostileLinesAreReadAsTheyAre) {
-  const std::string text = meta(kThread) +
-                           "{\"type\":7,\"payload\":[]}\n"
-                           "{\"type\":\"a.b c\",\"payload\":{}}\n"
-                           "{\"type\":\"" + std::string(100, 'x') + "\",\"payload\":{}}\n"
-                           "[1]\n\n{}\n{\"type\":\"event_msg\",\"payload\":{\"type\":\"x\"}}{\"type\":\"event_msg\"}\n"
-                           "{\"type\":\"resp";
+  const std::string text =
+      meta(kThread) +
+      "{\"type\":7,\"payload\":[]}\n"
+      "{\"type\":\"a.b c\",\"payload\":{}}\n"
+      "{\"type\":\"" +
+      std::string(100, 'x') +
+      "\",\"payload\":{}}\n"
+      "[1]\n\n{}\n{\"type\":\"event_msg\",\"payload\":{\"type\":\"x\"}}{\"type\":\"event_msg\"}\n"
+      "{\"type\":\"resp";
   const ReadRollout rollout = read_rollout(text);
   std::string back;
   for (const ReadRecord& record : rollout.records) {

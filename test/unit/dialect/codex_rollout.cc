@@ -42,15 +42,16 @@ ReadRollout read_rollout(const std::string& text, const std::string& path) {
 }
 
 std::string line(const std::string& type, const std::string& payload) {
-  return R"({"timestamp":"2026-01-02T03:04:05.678Z","type":")" + type + R"(","payload":)" + payload +
-         "}\n";
+  return R"({"timestamp":"2026-01-02T03:04:05.678Z","type":")" + type + R"(","payload":)" +
+         payload + "}\n";
 }
 
 std::string meta(const std::string& id, const std::string& more) {
-  return line("session_meta", R"({"id":")" + id +
-                                  R"(","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/w","source":"cli",)"
-                                  R"("model_provider":"openai")" +
-                                  more + "}");
+  return line("session_meta",
+              R"({"id":")" + id +
+                  R"(","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/w","source":"cli",)"
+                  R"("model_provider":"openai")" +
+                  more + "}");
 }
 
 std::string item(const std::string& payload) { return line("response_item", payload); }

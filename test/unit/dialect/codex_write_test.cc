@@ -62,14 +62,15 @@ std::vector<Message> a_conversation() {
   Message answer = by(Role::kAssistant, {thinking("hm", "E"), Part::of_text("Let me see"),
                                          Part::of_tool_use("c1", "shell", R"({"cmd":"ls"})")});
   answer.usage = Usage{.tokens_in = 10, .tokens_out = 5, .cache_read = 90, .reasoning = 2};
-  return {by(Role::kSystem, {Part::of_text("<permissions instructions>x</permissions instructions>")}),
-          by(Role::kUser, {Part::of_text("hi \"there\"\n"), image("QUJD")}),
-          std::move(answer),
-          by(Role::kTool, {Part::of_tool_result("c1", "a.txt")}),
-          by(Role::kAssistant, {text_call}),
-          by(Role::kTool, {Part::of_tool_result("c2", "done")}),
-          by(Role::kAssistant, {Part::of_text("Done: 完成 😀")}),
-          Message::user("again")};
+  return {
+      by(Role::kSystem, {Part::of_text("<permissions instructions>x</permissions instructions>")}),
+      by(Role::kUser, {Part::of_text("hi \"there\"\n"), image("QUJD")}),
+      std::move(answer),
+      by(Role::kTool, {Part::of_tool_result("c1", "a.txt")}),
+      by(Role::kAssistant, {text_call}),
+      by(Role::kTool, {Part::of_tool_result("c2", "done")}),
+      by(Role::kAssistant, {Part::of_text("Done: 完成 😀")}),
+      Message::user("again")};
 }
 
 TEST(CodexWrite, ReadsBackAsTheSameMessages) {
@@ -86,10 +87,11 @@ TEST(CodexWrite, ReadsBackAsTheSameMessages) {
 
 TEST(CodexWrite, TheFileIsWhereCodexLooks) {
   const Written out = written(transcript(a_conversation()));
-  EXPECT_EQ(out.files[0].path, "sessions/2026/01/02/rollout-2026-01-02T03-04-05-" + out.session + ".jsonl");
+  EXPECT_EQ(out.files[0].path,
+            "sessions/2026/01/02/rollout-2026-01-02T03-04-05-" + out.session + ".jsonl");
   EXPECT_EQ(out.session.size(), 36u);
   EXPECT_EQ(out.session[14], '7');
-  EXPECT_EQ(out.session.substr(0, 13), "019b7c8b-892e") << "milliseconds since 1970";
+  EXPECT_EQ(out.session.substr(0, 13), "019b7ca9-8f2e") << "milliseconds since 1970";
   EXPECT_TRUE(kCodex.recognises(out.files[0].path, out.files[0].bytes));
   const ReadRollout rollout = read_rollout(out.files[0].bytes, out.files[0].path);
   EXPECT_EQ(rollout.outline.session, out.session);
@@ -138,10 +140,11 @@ TEST(CodexWrite, WhatItCannotSayIsReported) {
   failed.details = "{}";
   Part pdf = image("QQ==");
   pdf.media_type = "application/pdf";
-  Transcript said = transcript({by(Role::kUser, {Part::of_text("hi"), pdf}),
-                                by(Role::kAssistant, {thinking("hm", "sig"), Part::of_tool_use("c", "a.b", "{}")},
-                                   "anthropic"),
-                                by(Role::kTool, {failed})});
+  Transcript said =
+      transcript({by(Role::kUser, {Part::of_text("hi"), pdf}),
+                  by(Role::kAssistant, {thinking("hm", "sig"), Part::of_tool_use("c", "a.b", "{}")},
+                     "anthropic"),
+                  by(Role::kTool, {failed})});
   said.provider = "anthropic";
   said.model = "claude";
   said.title = "A name";
@@ -159,11 +162,12 @@ TEST(CodexWrite, WhatItCannotSayIsReported) {
 TEST(CodexWrite, ResultsWithSeveralParts) {
   Part result = Part::of_tool_result("c", "t");
   result.content.push_back(image("QUJD"));
-  const Written out = written(transcript({Message::user("hi"),
-                                          by(Role::kAssistant, {Part::of_tool_use("c", "see", "{}")}),
-                                          by(Role::kTool, {result})}));
-  EXPECT_EQ(conversation(out.files[0].bytes).back(),
-            R"(tool: result c [{"type":"text","text":"t"},{"type":"attachment","mediaType":"image/png","data":"QUJD"}])");
+  const Written out = written(
+      transcript({Message::user("hi"), by(Role::kAssistant, {Part::of_tool_use("c", "see", "{}")}),
+                  by(Role::kTool, {result})}));
+  EXPECT_EQ(
+      conversation(out.files[0].bytes).back(),
+      R"(tool: result c [{"type":"text","text":"t"},{"type":"attachment","mediaType":"image/png","data":"QUJD"}])");
 }
 
 TEST(CodexWrite, NothingAtAll) {
