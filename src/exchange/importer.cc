@@ -62,6 +62,26 @@ std::vector<Waiting>::iterator first_without_base(std::vector<Waiting>& waiting)
   return found == waiting.end() ? waiting.begin() : found;
 }
 
+// Forks, each after what it is a fork of. When nothing goes on, one of them refers to
+// what is not there. `take` adds those that still wait.
+template <class Take>
+void take_forks(std::vector<Waiting>& waiting, const std::atomic<bool>& stopped, const Take& take) {
+  using Base = exchange::ImportFrom::Base;
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Waiting& a, const Waiting& b) { return a.source < b.source; });
+  while (!waiting.empty() && !stopped) {
+    const std::vector<Waiting> before = std::exchange(waiting, {});
+    for (std::size_t i = 0; i < before.size() && !stopped; ++i) {
+      take(before[i].source, Base::kStored);
+    }
+    if (stopped || waiting.size() < before.size()) continue;
+    const auto first = first_without_base(waiting);
+    const std::size_t source = first->source;
+    waiting.erase(first);
+    take(source, Base::kMissing);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> known_agents() {
@@ -144,21 +164,7 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
   for (std::size_t i = 1; i < count; ++i) workers.emplace_back(work);
   work();
   for (std::thread& worker : workers) worker.join();
-  // Forks, each after what it is a fork of. When nothing goes on, one of them refers to
-  // what is not there.
-  std::sort(waiting.begin(), waiting.end(),
-            [](const Waiting& a, const Waiting& b) { return a.source < b.source; });
-  while (!waiting.empty() && !stopped) {
-    const std::vector<Waiting> before = std::exchange(waiting, {});
-    for (std::size_t i = 0; i < before.size() && !stopped; ++i) {
-      take(before[i].source, Base::kStored);
-    }
-    if (stopped || waiting.size() < before.size()) continue;
-    const auto first = first_without_base(waiting);
-    const std::size_t source = first->source;
-    waiting.erase(first);
-    take(source, Base::kMissing);
-  }
+  take_forks(waiting, stopped, take);
   for (const std::string& session : touched) TRY(store_.backend()->settle(session));
   return {};
 }

@@ -8,6 +8,8 @@
 // with --resume goes on with them: give it a copy. Prints one JSON object:
 //
 //   {"<thread id>": {"preview": …, "turns": [[{"type": …, "text": sha256}]], "input": [ … ]}}
+//
+// --raw adds the input as it was sent.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";

@@ -1,6 +1,7 @@
 // Which files are rollouts, and what their lines are.
 #include <gtest/gtest.h>
 
+#include "base/base64.h"
 #include "codex_rollout.h"
 #include "dialect/carry.h"
 
@@ -43,6 +44,20 @@ TEST(CodexRead, ThePlainFileWinsOverTheCompressed) {
   EXPECT_EQ(kCodex.sources(compressed, host)->size(), 1u);
   host.files[kPath] = meta(kThread);
   EXPECT_EQ(kCodex.sources(compressed, host)->size(), 0u);
+}
+
+TEST(CodexRead, ACompressedFileIsReadAsItWas) {
+  const auto bytes = base64_decode(
+      "KLUv/QRYLQQAUskdHmBFnAP1DQ/RRkSnFlX+nnd0FBAEXoHXBR6IAHApVkaMZgBOr/u6tzjZuQY4/eY5Tv5iqb61L1Ou"
+      "7kG9Exkx+hE4zTyLk9dphjlKM+s10IJOXvumuMdUr04fQutkBeKQBAwqCyoJKoGoY6COBFGI07Ct1Te2jgIDAF3IAK7k"
+      "g/tVZyg9tdU=");
+  ASSERT_TRUE(bytes);
+  const ReadRollout rollout = read_rollout(*bytes, std::string(kPath) + ".zst");
+  EXPECT_EQ(rollout.outline.session, "t");
+  EXPECT_EQ(rollout.outline.cwd, "/w");
+  ASSERT_EQ(rollout.records.size(), 2u);
+  EXPECT_EQ(lifted(rollout.records[1].kind, rollout.records[1].bytes),
+            std::vector<std::string>{"user: hi"});
 }
 
 TEST(CodexRead, EveryLineIsANodeOfItsType) {
