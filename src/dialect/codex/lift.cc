@@ -106,9 +106,10 @@ std::string_view reasoning_text(std::string_view item, Lifted& into) {
 }
 
 void lift_reasoning(std::string_view item, Lifted& into) {
-  begin_assistant(into);
   const std::string_view text = reasoning_text(item, into);
   PartView part = thinking_part(text, token_of(item, "encrypted_content"));
+  if (text == kEmpty && part.signature.size() <= kEmpty.size()) return;
+  begin_assistant(into);
   part.redacted = text == kEmpty && !part.signature.empty();
   into.part(part);
 }

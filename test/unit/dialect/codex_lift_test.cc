@@ -53,6 +53,8 @@ TEST(CodexLift, Reasoning) {
       Texts{"assistant: thinks r"});
   EXPECT_EQ(of(R"({"type":"reasoning","summary":[],"encrypted_content":"E"})"),
             Texts{"assistant: hidden [E]"});
+  EXPECT_EQ(of(R"({"type":"reasoning","summary":[],"content":null,"encrypted_content":null})"),
+            Texts{});
 }
 
 TEST(CodexLift, WhatAModelSaysIsItsProviders) {
