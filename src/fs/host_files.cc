@@ -104,7 +104,7 @@ class PosixHostFiles final : public HostFiles {
     for (errno = 0; const dirent* entry = ::readdir(directory.get()); errno = 0) {
       HostName name{.name = entry->d_name, .kind = HostKind::kOther};
       if (name.name == "." || name.name == "..") continue;
-      name.kind = kind_of(DTTOIF(entry->d_type));
+      name.kind = kind_of(static_cast<mode_t>(DTTOIF(entry->d_type)));
       if (entry->d_type == DT_UNKNOWN) {  // some file systems do not say
         if (const auto found = stat(path + "/" + name.name); found.ok()) name.kind = found->kind;
       }
