@@ -119,6 +119,15 @@ TEST(CodexConversation, CompactionsOf2025KeepWhatTheUserSaid) {
                    "user: Another language model started to solve this problem\n2"}));
 }
 
+// Nor is it one in a replacement history.
+TEST(CodexConversation, ASummaryIsNoTurn) {
+  EXPECT_EQ(
+      conversation(meta("t") + turn("1", "x", "X") +
+                   compacted({"a", "Another language model started to solve this problem\n1"}) +
+                   turn("2", "b", "B") + summarised("sum")),
+      (Texts{"user: a", "user: b", "user: sum"}));
+}
+
 TEST(CodexConversation, CompactionsOf2025KeepTheNewestOnly) {
   const std::string large(4 * 15'000, 'x');
   const Texts left = conversation(meta("t") + turn("1", "old", "A") + turn("2", large, "B") +

@@ -85,6 +85,14 @@ TEST(CodexWrite, ReadsBackAsTheSameMessages) {
                    "tool: result c2 done", "assistant: Done: 完成 😀", "user: again"}));
 }
 
+// Codex pairs calls and results of a kind.
+TEST(CodexWrite, ResultsAreOfTheKindOfTheirCall) {
+  const Written out = written(transcript(a_conversation()));
+  const std::string& text = out.files[0].bytes;
+  EXPECT_NE(text.find(R"({"type":"function_call_output","call_id":"c1")"), std::string::npos);
+  EXPECT_NE(text.find(R"({"type":"custom_tool_call_output","call_id":"c2")"), std::string::npos);
+}
+
 TEST(CodexWrite, TheFileIsWhereCodexLooks) {
   const Written out = written(transcript(a_conversation()));
   EXPECT_EQ(out.files[0].path,
