@@ -33,6 +33,10 @@ struct UsageNote {
 /// Absent members say nothing. Of several records the last wins, except where a
 /// title that a person gave stands against one that was made up.
 struct Note {
+  /// The dialect's own, from one record of a session to the next: the caller hands it
+  /// on, in the order of the records, and begins with none. Where nobody does, each
+  /// record is noted as if it were the first.
+  std::string memory;
   /// The user asked something here: what, or its beginning. Not what an agent puts
   /// into the user's mouth.
   std::optional<std::string> prompt;

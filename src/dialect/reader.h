@@ -80,6 +80,9 @@ struct Outline {
   /// of that session up to and including this record.
   std::string base_session;
   std::string base_record;
+  /// For agents whose records have no ids: up to and including the last record for which
+  /// this holds.
+  std::function<bool(std::string_view record)> in_base;
 };
 
 class Reader {

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "dialect/claude/claude.h"
+#include "dialect/codex/codex.h"
 #include "dialect/dialect.h"
 #include "dialect/gemini/gemini.h"
 #include "dialect/pi/pi.h"
@@ -11,7 +12,8 @@ std::span<const Dialect* const> all_dialects() {
   static const claude::Claude claude;
   static const gemini::Gemini gemini;
   static const pi::Pi pi;
-  static const std::array<const Dialect*, 3> all{&gemini, &pi, &claude};
+  static const codex::Codex codex;
+  static const std::array<const Dialect*, 4> all{&codex, &gemini, &pi, &claude};
   return all;
 }
 

@@ -33,8 +33,10 @@ class ProjectNames {
     if (!given_.empty() || !cwd.starts_with('/')) return given_;
     const MutexLock lock(mutex_);
     if (const auto known = known_.find(cwd); known != known_.end()) return known->second;
-    TRY_ASSIGN(const Project project, projects_.ensure(cwd));
-    return known_[cwd] = project.id;
+    const auto project = projects_.ensure(cwd);
+    // Where work of all kinds lies, none is meant.
+    if (!project.ok() && project.error().code() != Code::kInvalidArgument) return project.error();
+    return known_[cwd] = project.ok() ? project->id : std::string();
   }
 
  private:
@@ -70,6 +72,43 @@ Result<KnownSources> known_sources(Store& store) {
         .session_id = session.session_id, .mark = exchange::read_mark(session.import_mark)};
   }
   return known;
+}
+
+// A fork whose base may be among the sources, too.
+struct Waiting {
+  std::size_t source = 0;
+  std::string session;
+  std::string base;
+};
+
+// The first whose base nobody else is; where they are each other's, the first.
+std::vector<Waiting>::iterator first_without_base(std::vector<Waiting>& waiting) {
+  std::set<std::string_view> sessions;
+  for (const Waiting& fork : waiting) sessions.insert(fork.session);
+  const auto found = std::find_if(waiting.begin(), waiting.end(), [&](const Waiting& fork) {
+    return !sessions.contains(fork.base);
+  });
+  return found == waiting.end() ? waiting.begin() : found;
+}
+
+// Forks, each after what it is a fork of. When nothing goes on, one of them refers to
+// what is not there. `take` adds those that still wait.
+template <class Take>
+void take_forks(std::vector<Waiting>& waiting, const std::atomic<bool>& stopped, const Take& take) {
+  using Base = exchange::ImportFrom::Base;
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Waiting& a, const Waiting& b) { return a.source < b.source; });
+  while (!waiting.empty() && !stopped) {
+    const std::vector<Waiting> before = std::exchange(waiting, {});
+    for (std::size_t i = 0; i < before.size() && !stopped; ++i) {
+      take(before[i].source, Base::kStored);
+    }
+    if (stopped || waiting.size() < before.size()) continue;
+    const auto first = first_without_base(waiting);
+    const std::size_t source = first->source;
+    waiting.erase(first);
+    take(source, Base::kMissing);
+  }
 }
 
 }  // namespace
@@ -120,7 +159,8 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
   std::mutex reporting;
   std::set<std::string> touched;
 
-  const auto import_one = [&](const ImportSource& from) -> Result<ImportReport> {
+  using Base = exchange::ImportFrom::Base;
+  const auto import_one = [&](const ImportSource& from, Base base) -> Result<exchange::Imported> {
     const Dialect* dialect = dialect::find_dialect(from.agent);
     if (dialect == nullptr) {
       return Error(Code::kInvalidArgument, "no agent is called " + from.agent);
@@ -131,9 +171,9 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
     const auto at = known.find(from.agent + ":" + name_of(from));
     if (at != known.end() && at->second.mark) {
       if (at->second.mark->is_same_state(now)) {
-        ImportReport unchanged;
-        unchanged.session_id = at->second.session_id;
-        unchanged.total = at->second.mark->records;
+        exchange::Imported unchanged;
+        unchanged.report.session_id = at->second.session_id;
+        unchanged.report.total = at->second.mark->records;
         return unchanged;
       }
       start.position = exchange::position_after(*at->second.mark, now, source, files_);
@@ -141,23 +181,33 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
     }
     exchange::SessionImport import(store_, *dialect, files_,
                                    [&](const std::string& cwd) { return projects.of(cwd); });
-    TRY_ASSIGN(exchange::Imported imported, import.run(source, start));
-    return std::move(imported.report);
+    start.base = base;
+    return import.run(source, start);
+  };
+  std::vector<Waiting> waiting;
+  const auto take = [&](std::size_t at, Base base) {
+    auto imported = guarded([&] { return import_one(sources[at], base); });
+    const std::lock_guard lock(reporting);
+    if (imported.ok() && !imported->waits_for.empty()) {
+      waiting.push_back({.source = at,
+                         .session = std::move(imported->report.session_id),
+                         .base = std::move(imported->waits_for)});
+      return;
+    }
+    ImportReport report;
+    if (imported.ok()) {
+      report = std::move(imported->report);
+    } else {
+      report.error = std::move(imported).error();
+    }
+    report.agent = sources[at].agent;
+    report.source = name_of(sources[at]);
+    if (report.added > 0) touched.insert(report.session_id);
+    if (!done(report)) stopped = true;
   };
   const auto work = [&] {
     for (std::size_t at = next++; at < sources.size() && !stopped; at = next++) {
-      auto imported = guarded([&] { return import_one(sources[at]); });
-      ImportReport report;
-      if (imported.ok()) {
-        report = std::move(imported).value();
-      } else {
-        report.error = std::move(imported).error();
-      }
-      report.agent = sources[at].agent;
-      report.source = name_of(sources[at]);
-      const std::lock_guard lock(reporting);
-      if (report.added > 0) touched.insert(report.session_id);
-      if (!done(report)) stopped = true;
+      take(at, Base::kLater);
     }
   };
   const unsigned wanted =
@@ -168,6 +218,7 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
   for (std::size_t i = 1; i < count; ++i) workers.emplace_back(work);
   work();
   for (std::thread& worker : workers) worker.join();
+  take_forks(waiting, stopped, take);
   for (const std::string& session : touched) TRY(store_.backend()->settle(session));
   return {};
 }

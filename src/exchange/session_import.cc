@@ -1,11 +1,14 @@
 #include "exchange/session_import.h"
 
+#include <deque>
+
 #include "backend/backend.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/sha256.h"
 #include "base/time_text.h"
 #include "base/try.h"
+#include "fs/zstd_file.h"
 #include "model/session_header.h"
 #include "quipu/attachments.h"
 #include "quipu/limits.h"
@@ -61,7 +64,12 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   TRY_ASSIGN(const auto reader, dialect_.open(source, files_, from.position));
   is_whole_ = reader->is_whole();
   agent_session_ = reader->outline().session;
-  TRY(open_session(reader->outline()));
+  TRY_ASSIGN(const bool is_open, open_session(reader->outline(), from.base));
+  if (!is_open) {
+    const std::string& base = reader->outline().base_session;
+    result_.waits_for = dialect::session_id_of(dialect_.name(), base);
+    return std::move(result_);
+  }
   Record record;
   for (;;) {
     TRY_ASSIGN(const bool found, reader->next(record));
@@ -77,7 +85,7 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
 
 // Several files may say that they are the same session: copies, resumed sessions. The
 // first that came has the name; each of the others a name with its own in it.
-Result<void> SessionImport::open_session(const dialect::Outline& outline) {
+Result<bool> SessionImport::open_session(const dialect::Outline& outline, ImportFrom::Base base) {
   timestamp_ = parse_timestamp(outline.created) ? outline.created : std::string();
   const std::string mark = sha256_hex(source_name(*source_)).substr(0, 8);
   for (const std::string& name : {outline.session, outline.session + "." + mark}) {
@@ -85,18 +93,54 @@ Result<void> SessionImport::open_session(const dialect::Outline& outline) {
     const std::string& id = result_.report.session_id;
     auto lineage = store_.sessions().lineage(id);
     if (!lineage.ok() && lineage.error().code() == Code::kNotFound) {
+      if (!outline.base_session.empty()) {
+        if (base == ImportFrom::Base::kLater) return false;
+        TRY(find_base(outline));
+        if (base_entry_.empty() && base == ImportFrom::Base::kStored) return false;
+        if (base_entry_.empty()) add_problem("base_missing");
+      }
       auto created = create(id, outline);
+      if (created.ok()) return true;
       // Somebody was faster: look again.
-      if (created.ok() || created.error().code() != Code::kIdConflict) return created;
+      if (created.error().code() != Code::kIdConflict) return std::move(created).error();
       lineage = store_.sessions().lineage(id);
     }
     if (!lineage.ok()) return std::move(lineage).error();
     TRY_ASSIGN(const bool is_ours, is_of_this_source(**lineage));
     if (!is_ours) continue;
     stored_ = *lineage;
-    return look_at_stored();
+    TRY(look_at_stored());
+    return true;
   }
   return Error(Code::kIdConflict, result_.report.session_id + " is a session of another source");
+}
+
+// The last record of the base that the fork refers to, in whichever log it lies.
+Result<void> SessionImport::find_base(const dialect::Outline& outline) {
+  const std::string id = dialect::session_id_of(dialect_.name(), outline.base_session);
+  auto found = store_.sessions().lineage(id);
+  if (!found.ok()) {
+    return found.error().code() == Code::kNotFound ? Result<void>() : std::move(found).error();
+  }
+  const Lineage& base = **found;
+  for (Ordinal at = base.size(); at-- > 0;) {
+    TRY_ASSIGN(const StoredEntry entry, base.entry(at));
+    const Envelope envelope = read_envelope(entry.text);
+    const dialect::RecordType type = dialect::record_type(envelope.type.view());
+    if (type.dialect != &dialect_ || type.is_fact) continue;
+    std::deque<std::string> owned;
+    const bool is_it = outline.in_base
+                           ? outline.in_base(dialect::understood(envelope.payload, owned))
+                           : envelope.id.view() == outline.base_record;
+    if (!is_it) continue;
+    base_session_ = at < base.base() ? base.ancestry()->session(at) : id;
+    base_entry_ = envelope.id.view();
+    last_node_ = head_ = base_entry_;
+    has_root_ = true;
+    // The fork must not outlive it.
+    return store_.backend()->settle(base_session_);
+  }
+  return {};
 }
 
 Result<bool> SessionImport::is_of_this_source(const Lineage& stored) {
@@ -114,6 +158,8 @@ Result<void> SessionImport::create(const std::string& id, const dialect::Outline
   header.cwd = outline.cwd;
   header.agent_id = dialect_.name();
   TRY_ASSIGN(header.project_id, project_of_(outline.cwd));
+  header.parent_session = base_session_;
+  header.parent_entry = base_entry_;
   std::string source;
   json::Writer out(source);
   out.begin_object().member("agent", dialect_.name()).member("session", outline.session);
@@ -169,6 +215,9 @@ Result<void> SessionImport::look_at_stored() {
     if (is_fact(entry.place.type)) continue;
     last_node_ = envelope.id.view();
     break;
+  }
+  if (last_node_.empty() && stored_->base() > 0) {
+    TRY_ASSIGN(last_node_, stored_->id(stored_->base() - 1));
   }
   return {};
 }
@@ -250,7 +299,7 @@ Result<void> SessionImport::add_end(const std::string& id, std::string_view end)
 Result<dialect::Carried> SessionImport::carried(const Record& record) {
   if (record.large_size == 0) return dialect::carry(record, carry_buffer_);
   const std::string& path = source_->files[record.file];
-  TRY_ASSIGN(const auto file, files_.open(path));
+  TRY_ASSIGN(const auto file, fs::open_plain(files_, path));
   std::uint64_t at = record.large_offset;
   const std::uint64_t end = at + record.large_size;
   TRY_ASSIGN(const StoredAttachment kept,

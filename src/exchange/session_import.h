@@ -39,9 +39,16 @@ struct ImportFrom {
   ImportMark state{};
   /// Leave a last line that is cut off for later: somebody may be writing it.
   bool is_live = false;
+  /// A session that refers to a part of another one is imported after that one. While
+  /// others are being imported: later. Then one after the other: those whose base is stored
+  /// whole. At last: without.
+  enum class Base : unsigned char { kLater, kStored, kMissing };
+  Base base = Base::kMissing;
 };
 
 struct Imported {
+  /// Nothing was done: this session must come first.
+  std::string waits_for;
   ImportReport report;
 };
 
@@ -79,7 +86,9 @@ class SessionImport {
     std::string end;
   };
 
-  Result<void> open_session(const dialect::Outline& outline);
+  /// False: it waits for its base.
+  Result<bool> open_session(const dialect::Outline& outline, ImportFrom::Base base);
+  Result<void> find_base(const dialect::Outline& outline);
   Result<void> create(const std::string& id, const dialect::Outline& outline);
   Result<bool> is_of_this_source(const Lineage& stored);
   Result<void> look_at_stored();
@@ -118,8 +127,10 @@ class SessionImport {
   std::string last_node_;
   std::string head_;  // as the session will have it
   bool has_root_ = false;
-  bool follows_ = true;  // the head is the agent's, not moved by anybody else
-  std::string leaf_;     // where the agent goes on; empty: no news
+  bool follows_ = true;       // the head is the agent's, not moved by anybody else
+  std::string leaf_;          // where the agent goes on; empty: no news
+  std::string base_session_;  // a new fork's: who has the entry that it goes on from
+  std::string base_entry_;
   std::string carry_buffer_;
 
   std::vector<NewEntry> pending_;

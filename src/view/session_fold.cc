@@ -157,10 +157,12 @@ void add_kin(SessionRow& row, const dialect::Dialect& dialect, const dialect::Ki
 
 // A record of another agent: what it says of the session.
 void add_record(SessionRow& row, const dialect::RecordType& type, const Envelope& envelope,
-                bool redacted) {
+                bool redacted, const Lineage& lineage) {
   std::deque<std::string> owned;
   dialect::Note note;
+  note.memory = std::move(row.note_memory);
   type.dialect->note(type.kind, dialect::understood(envelope.payload, owned), note);
+  row.note_memory = std::move(note.memory);
   note_model(row, note.model.value_or(""), note.provider.value_or(""));
   for (const dialect::UsageNote& usage : note.usage) {
     count_usage(row, usage.key, counts_of(usage.usage));
@@ -170,7 +172,12 @@ void add_record(SessionRow& row, const dialect::RecordType& type, const Envelope
   if (note.sdk_session_id) row.foreign_sdk_session = *note.sdk_session_id;
   for (const dialect::Kinship& kin : note.kin) add_kin(row, *type.dialect, kin);
   if (redacted) return;
-  if (note.title) (note.title_is_given ? row.given_title : row.made_title) = *note.title;
+  const auto is_ours = [&](const std::string& entry) {
+    if (entry.empty()) return true;
+    const auto found = lineage.find(entry);
+    return found.ok() && found->has_value();
+  };
+  if (note.title && is_ours(note.title_at)) (note.title_is_given ? row.given_title : row.made_title) = *note.title;
   if (!note.prompt) return;
   ++row.summary.counts.messages;
   ++row.summary.totals.messages;
@@ -247,7 +254,8 @@ bool is_activity(EntryType type) {
          type != EntryType::kRedaction;
 }
 
-void add_entry(SessionRow& row, const StoredEntry& stored, bool first, bool redacted) {
+void add_entry(SessionRow& row, const StoredEntry& stored, bool first, bool redacted,
+               const Lineage& lineage) {
   Envelope envelope = read_envelope(stored.text);
   if (stored.adopted) adopt(envelope, stored.text);
   if (const auto time = parse_timestamp(envelope.timestamp.view());
@@ -275,7 +283,7 @@ void add_entry(SessionRow& row, const StoredEntry& stored, bool first, bool reda
     case EntryType::kOther:
     case EntryType::kOtherFact:
       if (const auto type = dialect::record_type(envelope.type.view()); type.dialect != nullptr) {
-        add_record(row, type, envelope, redacted);
+        add_record(row, type, envelope, redacted, lineage);
       } else if (stored.place.type == EntryType::kOtherFact) {
         add_import(row, envelope);
       } else if (dialect::carries_message(envelope.type.view())) {
@@ -328,7 +336,7 @@ Result<SessionRow> fold_session(Backend& backend, const std::string& session_id,
   const Ordinal count = own.fold().count;
   for (Ordinal next = row.cursor.entries; next < count; ++next) {
     TRY_ASSIGN(const StoredEntry stored, own.entry(next));
-    add_entry(row, stored, next == 0, lineage->is_redacted(base + next));
+    add_entry(row, stored, next == 0, lineage->is_redacted(base + next), *lineage);
     if (next + 1 == count) row.cursor.tail_crc = crc32c(stored.text);
   }
   row.cursor.device = log.device;

@@ -43,6 +43,7 @@ constexpr RowTextField kRowTexts[] = {
     {"givenTitle", &SessionRow::given_title},
     {"madeTitle", &SessionRow::made_title},
     {"foreignSdkSession", &SessionRow::foreign_sdk_session},
+    {"noteMemory", &SessionRow::note_memory},
     {"runId", &SessionRow::run_id},
 };
 

@@ -57,6 +57,7 @@ struct SessionRow {
   std::string given_title{};
   std::string made_title{};
   std::string foreign_sdk_session{};
+  std::string note_memory{};  // see dialect::Note
   std::optional<bool> foreign_archived{};
   SessionInfo info{};
   /// The newest run; ids of what waits, oldest first.
