@@ -105,6 +105,13 @@ TEST(ClaudeCompaction, CutsTheChain) {
   EXPECT_THAT(session.picked(), ElementsAre("s", "u3", "a3"));
 }
 
+TEST(ClaudeCompaction, CutsAlsoWhereItsBoundaryHasAParent) {
+  const auto session = ClaudeSession::of(
+      kBefore + node("system", "b", "a2", R"(,"subtype":"compact_boundary")") + summary("s", "b"));
+  EXPECT_THAT(session.chain(), ElementsAre("u1", "a1", "u2", "a2", "b", "s"));
+  EXPECT_THAT(session.picked(), ElementsAre("s"));
+}
+
 TEST(ClaudeCompaction, KeptMessagesComeBehindTheSummary) {
   const std::string kept =
       R"(,"preservedMessages":{"anchorUuid":"s","uuids":["u2","a2"],"allUuids":["u2","a2"]})";
