@@ -57,15 +57,17 @@ SurveyedLog surveyed(std::string session_id, const fs::Stat& stat) {
 }  // namespace
 
 Result<std::vector<std::string>> FileBackend::list() {
-  TRY_ASSIGN(const std::vector<std::string> names, fs_->list("sessions"));
-  std::vector<std::string> ids;
-  for (const std::string& name : names) {
+  TRY_ASSIGN(std::vector<std::string> names, fs_->list("sessions"));
+  // Names become ids in place: there may be thousands, and every list asks for them.
+  std::size_t ids = 0;
+  for (std::string& name : names) {
     if (!name.ends_with(kLogSuffix)) continue;
-    std::string id = name.substr(0, name.size() - kLogSuffix.size());
-    if (is_session_id(id)) ids.push_back(std::move(id));
+    name.resize(name.size() - kLogSuffix.size());
+    if (is_session_id(name)) names[ids++].swap(name);
   }
-  std::sort(ids.begin(), ids.end());
-  return ids;
+  names.resize(ids);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 Result<std::vector<SurveyedLog>> FileBackend::survey() {
