@@ -46,7 +46,8 @@ void fill(Store& store, std::size_t sessions) {
 
 double page_cost(view::Catalogue& catalogue, std::size_t sessions) {
   const Stopwatch watch;
-  const auto page = catalogue.query({}, {.after = {}, .limit = kPage});
+  const auto page =
+      catalogue.query({.project = ProjectScope::all()}, {.after = {}, .limit = kPage});
   const double cost = watch.nanoseconds();
   check(page.ok() && page->total == sessions && page->items.size() == std::min(kPage, sessions),
         "a page of another size");

@@ -15,6 +15,7 @@ namespace quipu::cli {
 namespace {
 
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kLimitMax = 1'000'000'000;
 
 struct ListArguments {
   bool ids = false;
@@ -66,6 +67,8 @@ struct Listing {
   std::optional<Project> project;
   /// Pass the filter as well, but belong to other projects.
   std::size_t elsewhere = 0;
+  /// Whether somebody asked for certain ones.
+  bool filtered = false;
   /// Sessions that only the archive keeps out.
   std::size_t archived = 0;
 };
@@ -86,6 +89,10 @@ Result<Listing> load(Store& store, const ListArguments& arguments, SessionFilter
     if (!parent) return std::move(parent).error();
     filter.parent = *parent;
   }
+  listing.filtered = arguments.archived || arguments.agent || arguments.tag ||
+                     !(arguments.project + arguments.parent + arguments.title + arguments.status +
+                       arguments.since + arguments.until + arguments.after)
+                          .empty();
   if (listing.project) filter.project = ProjectScope::of(listing.project->id);
   auto page = sessions.list_sessions(filter, {.after = arguments.after, .limit = arguments.limit});
   if (!page) return std::move(page).error();
@@ -190,8 +197,8 @@ Result<int> run_list(Context& context, const ListArguments& arguments) {
   } else if (arguments.ids) {
     for (const auto& session : sessions) context.out.data_line(session.session_id);
   } else if (sessions.empty()) {
-    const bool hidden = listing->elsewhere + listing->archived > 0;
-    context.note(hidden ? "No sessions here." : "No sessions yet: `quipu new` makes one.");
+    const bool others = listing->elsewhere + listing->archived > 0 || listing->filtered;
+    context.note(others ? "No such sessions." : "No sessions yet: `quipu new` makes one.");
   } else {
     if (!context.no_pager) pager.start(context.out);
     print_table(context, *listing, arguments.wide);
@@ -225,7 +232,7 @@ void add_list(CommandLine& line) {
             .choice("--status", arguments.status, {"active", "terminated"}, "that are that")
             .option("--since", "TIME", arguments.since, "last active at or after")
             .option("--until", "TIME", arguments.until, "last active before")
-            .number("--limit", arguments.limit, 0, kNoLimit, "at most this many")
+            .number("--limit", arguments.limit, 0, kLimitMax, "at most this many")
             .option("--after", "CURSOR", arguments.after, "go on after a page of --limit")
             .flag("--ids", arguments.ids, "only the ids, one a line")
             .flag("--wide", arguments.wide, "nothing is shortened")

@@ -112,9 +112,14 @@ Result<int> run_project(Context& context, const ProjectArguments& arguments) {
   const std::size_t given = words_of(arguments);
   // `project show` without a name: the one of the current directory.
   if (given != wanted && !(action == "show" && given == 0)) {
+    const char* words = action == "list"       ? "nothing more"
+                        : action == "show"     ? "[PROJECT]"
+                        : action == "rename"   ? "PROJECT NAME"
+                        : action == "relocate" ? "PROJECT DIR"
+                                               : "SESSION PROJECT|DIR";
     return context.refuse(
-        Error(Code::kInvalidArgument, fmt::format("project {} takes {} more words", action, wanted))
-            .with_hint("`quipu project --help` shows them."));
+        Error(Code::kInvalidArgument, fmt::format("after `project {}`: {}", action, words))
+            .with_hint("`quipu project --help` has the rest."));
   }
   auto store = context.open_store();
   if (!store) return std::move(store).error();

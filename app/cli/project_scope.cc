@@ -17,7 +17,10 @@ std::string absolute_path(std::string_view given) {
   std::error_code error;
   const auto path = given.empty() ? std::filesystem::current_path(error)
                                   : std::filesystem::absolute(given, error);
-  return error ? std::string() : path.lexically_normal().string();
+  if (error) return {};
+  std::string text = path.lexically_normal().string();
+  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text;
 }
 
 Result<Project> find_project(Projects& projects, std::string_view name) {

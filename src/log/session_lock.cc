@@ -11,8 +11,9 @@ namespace quipu::log {
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-LockFile::LockFile(std::unique_ptr<fs::File> file, Clock& clock, std::chrono::milliseconds wait)
-    : file_(std::move(file)), clock_(clock), wait_(wait), forks_(fork_count()) {}
+LockFile::LockFile(Result<std::unique_ptr<fs::File>> file, Clock& clock,
+                   std::chrono::milliseconds wait)
+    : opened_(std::move(file)), clock_(clock), wait_(wait), forks_(fork_count()) {}
 
 LockFile::Held::~Held() {
   if (file_ != nullptr) ignore(file_->unlock(byte_), "closing the file frees it as well");
@@ -24,16 +25,18 @@ Result<LockFile::Held> LockFile::acquire(std::string_view session_id) {
     return Error(Code::kUnsupported, "the store was opened before fork()")
         .with_hint("open the store again in the child process");
   }
+  if (!opened_.ok()) return opened_.error();
+  fs::File* const file = opened_->get();
   const std::uint64_t byte = lock_byte(session_id);
-  TRY_ASSIGN(bool locked, file_->try_lock(byte));
-  if (locked) return Held(file_.get(), byte);
+  TRY_ASSIGN(bool locked, file->try_lock(byte));
+  if (locked) return Held(file, byte);
   const nanoseconds deadline = clock_.monotonic() + wait_;
   nanoseconds pause = microseconds(50);
   while (clock_.monotonic() < deadline) {
     clock_.sleep(pause);
     pause = std::min<nanoseconds>(pause * 2, microseconds(2000));
-    TRY_ASSIGN(locked, file_->try_lock(byte));
-    if (locked) return Held(file_.get(), byte);
+    TRY_ASSIGN(locked, file->try_lock(byte));
+    if (locked) return Held(file, byte);
   }
   return Error(Code::kBusy, "another process is writing to session " + std::string(session_id));
 }

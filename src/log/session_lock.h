@@ -18,7 +18,8 @@ namespace quipu::log {
 
 class LockFile {
  public:
-  LockFile(std::unique_ptr<fs::File> file, Clock& clock, std::chrono::milliseconds wait);
+  /// `file` may be the reason why there is none: `acquire` answers with it.
+  LockFile(Result<std::unique_ptr<fs::File>> file, Clock& clock, std::chrono::milliseconds wait);
 
   /// Held until destroyed.
   class Held {
@@ -39,7 +40,7 @@ class LockFile {
   Result<Held> acquire(std::string_view session_id);
 
  private:
-  std::unique_ptr<fs::File> file_;
+  Result<std::unique_ptr<fs::File>> opened_;
   Clock& clock_;
   std::chrono::nanoseconds wait_;
   std::uint64_t forks_;  // when it was opened

@@ -72,6 +72,12 @@ Result<void> make_store_file(fs::Fs& fs, Clock& clock, Random& random) {
   return {};
 }
 
+// Readers need neither locks nor directories: a backup on a read-only medium can be
+// read. Whoever writes is told when they try.
+bool is_read_only(const Error& error) {
+  return error.code() == Code::kStorageGone || error.code() == Code::kNotAllowed;
+}
+
 // Missing directories are made on every open: whoever made the store may have been
 // killed anywhere on the way.
 Result<void> make_directories(fs::Fs& fs) {
@@ -114,9 +120,10 @@ Result<void> FileBackend::load(const FileBackendOptions& options) {
   }
   if (!store.ok()) return std::move(store).error();
   store_id_ = std::move(store->id);
-  TRY(make_directories(*fs_));
+  if (auto made = make_directories(*fs_); !made.ok() && !is_read_only(made.error())) return made;
   if (options.create) TRY(settle_names());
-  TRY_ASSIGN(auto lock_file, fs_->open("store.lck", fs::OpenMode::kCreate));
+  auto lock_file = fs_->open("store.lck", fs::OpenMode::kCreate);
+  if (!lock_file.ok() && !is_read_only(lock_file.error())) return std::move(lock_file).error();
   locks_ = std::make_unique<log::LockFile>(std::move(lock_file), clock_, options.lock_wait);
   std::array<std::uint64_t, 2> key{};
   random_.fill(std::as_writable_bytes(std::span(key)));

@@ -53,6 +53,15 @@ class CatalogueCommands : public CliTest {
       R"("usage":{"tokensIn":1200,"tokensOut":34,"costUsd":0.5}}})";
 };
 
+TEST_F(CatalogueCommands, ADirectoryOfAllKindsOfWorkIsNoProject) {
+  const Outcome made = quipu({"new", "--id", "t1", "--cwd", "/tmp"});
+  EXPECT_EQ(made.code, 0) << "the session is made all the same";
+  EXPECT_THAT(made.err, HasSubstr("no project"));
+  EXPECT_EQ(quipu({"new", "--json", "--cwd", "/tmp"}).err, "");
+  EXPECT_THAT(quipu({"project", "list", "--json"}).out, Not(HasSubstr(R"("root":"/tmp")")));
+  EXPECT_EQ(quipu({"project", "assign", "t1", "/tmp"}).code, 1);
+}
+
 TEST_F(CatalogueCommands, ListByProject) {
   EXPECT_EQ((Ids{"e1", "e2"}), listed({"--project", path("engine")}));
   EXPECT_EQ((Ids{"e1", "e2"}), listed({"--project", "engine"})) << "by name";
@@ -126,7 +135,10 @@ TEST_F(CatalogueCommands, PagesWithJson) {
   std::sort(seen.begin(), seen.end());
   EXPECT_EQ((Ids{"e1", "e2", "g1"}), seen);
   EXPECT_THAT(quipu({"list", "--all", "--limit", "2"}).err, HasSubstr("--after"));
-  EXPECT_EQ(quipu({"list", "--after", "nonsense"}).code, 1);
+  for (const char* option : {"--after=nonsense", "--limit=-1"}) {
+    EXPECT_EQ(quipu({"list", option}).code, 2) << option;
+  }
+  EXPECT_THAT(quipu({"list", "--all", "--title", "nothing"}).err, HasSubstr("No such sessions"));
 }
 
 TEST_F(CatalogueCommands, Rename) {

@@ -374,7 +374,7 @@ TEST_F(CliTest, ListNewestFirst) {
   EXPECT_EQ(sessions[0].member("sessionId").string(), "later");
   EXPECT_EQ(sessions[1].member("sessionId").string(), "s");
   EXPECT_EQ(sessions[1].member("title").string(), "Knots");
-  EXPECT_EQ(sessions[1].member("cwd").string(), "/tmp");
+  EXPECT_EQ(sessions[1].member("cwd").string(), "/tmp/knots");
   EXPECT_EQ(sessions[1].member("head").string(), "a2");
   EXPECT_EQ(sessions[1].member("tail").string(), "a3");
   EXPECT_EQ(sessions[1].member("entries").raw(), "7");
@@ -383,7 +383,7 @@ TEST_F(CliTest, ListNewestFirst) {
               MatchesRegex("[0-9-]{10}T[0-9:]{8}\\.[0-9]{3}Z"));
   const auto table = lines_of(quipu({"list"}).out);
   ASSERT_EQ(table.size(), 3u);
-  EXPECT_THAT(table[2], MatchesRegex("s      Knots         3       0  [a-z0-9 ]+ tmp"));
+  EXPECT_THAT(table[2], MatchesRegex("s      Knots         3       0  [a-z0-9 ]+ knots"));
 }
 
 TEST_F(CliTest, ShowConversation) {

@@ -221,7 +221,7 @@ void CliTest::make_conversation() const {
                             message("a1", "assistant", "In the Andes.") +
                             message("u2", "user", "By whom?") +
                             message("a2", "assistant", "By the Inca.");
-  ASSERT_EQ(quipu({"new", "--id", "s", "--title", "Knots", "--cwd", "/tmp"}).code, 0);
+  ASSERT_EQ(quipu({"new", "--id", "s", "--title", "Knots", "--cwd", "/tmp/knots"}).code, 0);
   ASSERT_EQ(quipu({"append", "s"}, lines).code, 0);
   const Outcome branch =
       quipu({"append", "s"},

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <optional>
 
 #include "temporary_directory.h"
 
@@ -26,9 +28,31 @@ TEST(HostFiles, ReadsRegularFilesAndNothingElse) {
   EXPECT_EQ(Code::kInvalidArgument, files.read(directory / "fifo", 4).error().code());
 }
 
+/// A variable of the environment, for as long as this lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    ::setenv(name, value, 1);
+  }
+  ~Variable() {
+    if (before_) {
+      ::setenv(name_, before_->c_str(), 1);
+    } else {
+      ::unsetenv(name_);
+    }
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
 TEST(HostFiles, KnowsWhereWorkOfAllKindsLies) {
-  ASSERT_EQ(0, ::setenv("HOME", "/home/ada", 1));
-  ASSERT_EQ(0, ::setenv("TMPDIR", "relative", 1));
+  const Variable home("HOME", "/home/ada");
+  const Variable temporary("TMPDIR", "relative");
   const auto places = HostFiles::system().shared_places();
   EXPECT_EQ((std::vector<std::string>{"/", "/tmp", "/var/tmp", "/home/ada"}), places);
 }

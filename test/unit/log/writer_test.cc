@@ -47,6 +47,34 @@ TEST_F(Writer, AppendedLinesAreSealedAndDurable) {
   EXPECT_EQ(store.ids(), (Ids{"a", "b", "c"}));
 }
 
+// A backup on a read-only medium: the file of locks cannot be opened for writing.
+TEST_F(Writer, AStoreThatCannotBeWrittenCanBeRead) {
+  must_append(store, {entry("a")});
+  FakeClock clock;
+  CountingRandom random;
+  int read_only = 0;
+  for (std::uint64_t call = 1; call <= 12; ++call) {
+    auto process = disk.process();
+    fs::SimFs& raw = *process;
+    raw.set_faults({.fail_at = call, .error = EROFS});
+    auto backend =
+        file::FileBackend::open(std::move(process), clock, random,
+                                {.create = false, .lock_wait = std::chrono::milliseconds(50)});
+    if (!backend.ok()) continue;
+    raw.set_faults({});
+    SessionStore reader(*backend);
+    const auto entries = reader.load_session_entries("s");
+    ASSERT_TRUE(entries.ok()) << entries.error().message();
+    EXPECT_EQ(2U, entries->size());
+    const std::string repeated = entry("a");
+    const auto appended = reader.append_session_lines("s", {{std::string_view(repeated)}});
+    if (appended.ok()) continue;
+    EXPECT_EQ(Code::kStorageGone, appended.error().code());
+    ++read_only;
+  }
+  EXPECT_EQ(1, read_only);
+}
+
 TEST_F(Writer, RepeatAddsNothing) {
   must_append(store, {entry("a"), entry("b")});
   const std::string before = log_bytes();

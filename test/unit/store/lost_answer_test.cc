@@ -73,6 +73,21 @@ TEST_F(LostAnswers, TheWriterStoresItsBatchOnce) {
   EXPECT_EQ(3u, types().size());
 }
 
+TEST_F(LostAnswers, TheWritersBufferHasALimit) {
+  SessionWriter writer = must(SessionWriter::open(
+      store_, session_,
+      {.batch_entries = 100, .batch_age = std::chrono::hours(1), .buffer_bytes = 2000}));
+  backend_->lose_answers(1000);
+  std::size_t taken = 0;
+  while (taken < 100 && writer.append_user(std::string(500, 'x')).ok()) ++taken;
+  EXPECT_EQ(2u, taken) << "each with an envelope";
+  EXPECT_EQ(taken, writer.buffered());
+  backend_->lose_answers(0);
+  must(writer.append_user("goes on"));
+  must(writer.flush());
+  EXPECT_EQ(taken + 1, types().size());
+}
+
 TEST_F(LostAnswers, ADequeuedMessageIsAppendedOnce) {
   Runtime runtime(store_, session_);
   must(runtime.enqueue(R"({"role":"user","content":"x"})", "q"));
