@@ -1,5 +1,6 @@
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -30,6 +31,7 @@ class NewFiles {
   Result<void> write(const std::string& path, std::string_view bytes) {
     auto& file = open_[path];
     if (file == nullptr) {
+      if (!is_below(path)) return Error(Code::kCorrupt, "no name for a file: " + path);
       const std::filesystem::path full = std::filesystem::path(directory_) / path;
       std::error_code failed;
       std::filesystem::create_directories(full.parent_path(), failed);
@@ -62,6 +64,15 @@ class NewFiles {
   const std::vector<std::string>& paths() const { return paths_; }
 
  private:
+  // Names come from what was imported: none may lead out of the directory.
+  static bool is_below(const std::filesystem::path& path) {
+    if (path.empty() || path.is_absolute()) return false;
+    for (const auto& part : path) {
+      if (part == "..") return false;
+    }
+    return true;
+  }
+
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };

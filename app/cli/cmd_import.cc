@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -19,16 +18,6 @@ struct ImportArguments {
   std::string since;
   std::string project;
 };
-
-FindOptions find_options(const std::vector<std::string>& words) {
-  FindOptions options;
-  const std::vector<std::string> agents = known_agents();
-  for (const std::string& word : words) {
-    const bool is_agent = std::find(agents.begin(), agents.end(), word) != agents.end();
-    (is_agent ? options.agents : options.paths).push_back(word);
-  }
-  return options;
-}
 
 // What there is, an agent a line.
 void print_found(Context& context, const FoundSources& found) {

@@ -10,6 +10,7 @@
 #include "cli/pager.h"
 #include "cli/summary_json.h"
 #include "cli/times.h"
+#include "quipu/conversation.h"
 
 namespace quipu::cli {
 namespace {
@@ -99,6 +100,17 @@ class EntryPrinter {
     out_.line(fmt::format("{}  {}", paint(terminal_, style_, speaker),
                           paint(terminal_, Style::kDim, facts)));
     for (const Block& block : blocks_of(entry)) print(block);
+  }
+
+  void print(const Utterance& said, std::string_view shown_id) {
+    const std::string speaker(name(said.message.role));
+    style_ = style_of(speaker);
+    std::string facts = safe(shown_id) + "  " + safe(local_text(said.timestamp));
+    if (!said.message.model.empty()) facts += "  " + safe(said.message.model);
+    out_.line("");
+    out_.line(fmt::format("{}  {}", paint(terminal_, style_, speaker),
+                          paint(terminal_, Style::kDim, facts)));
+    for (const Block& block : blocks_of(said.message)) print(block);
   }
 
  private:
@@ -223,6 +235,31 @@ Result<void> print_text(Context& context, SessionStore& sessions, const SessionS
   });
 }
 
+// Another agent's session: by that agent's own rules, which the path alone does not know.
+Result<void> print_conversation(Context& context, Store& store, const SessionSummary& summary,
+                                const SessionTree& tree, const ShowArguments& arguments) {
+  std::string head;
+  if (!arguments.head.empty()) {
+    auto found = resolve_node(tree, arguments.head);
+    if (!found) return std::move(found).error();
+    auto id = tree.id(*found);
+    if (!id) return std::move(id).error();
+    head = std::move(id).value();
+  }
+  auto said = read_conversation(store, summary.session_id, head);
+  if (!said) return std::move(said).error();
+  auto ids = entry_ids(tree);
+  if (!ids) return std::move(ids).error();
+  const ShortIds short_ids(std::move(ids).value());
+  print_header(context, summary, said->size());
+  EntryPrinter printer(context, arguments.full);
+  for (const Utterance& utterance : *said) {
+    if (context.out.failed()) break;
+    printer.print(utterance, short_ids.of(utterance.entry_id));
+  }
+  return {};
+}
+
 Result<int> run_show(Context& context, const ShowArguments& arguments) {
   auto store = context.open_store();
   if (!store) return std::move(store).error();
@@ -238,9 +275,12 @@ Result<int> run_show(Context& context, const ShowArguments& arguments) {
 
   Pager pager;
   if (!context.json && !arguments.raw && !context.no_pager) pager.start(context.out);
+  const bool is_imported = !summary->source.empty() && arguments.entry.empty();
   auto printed = arguments.raw ? print_raw(context, sessions, *id, *chosen)
                  : context.json
                      ? print_json(context, sessions, *summary, *chosen)
+                 : is_imported
+                     ? print_conversation(context, *store, *summary, *tree, arguments)
                      : print_text(context, sessions, *summary, *tree, *chosen, arguments.full);
   pager.finish();
   if (!printed) return std::move(printed).error();

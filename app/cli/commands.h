@@ -27,6 +27,8 @@ void add_recover(CommandLine& line);
 void add_attach(CommandLine& line);
 void add_import(CommandLine& line);
 void add_export(CommandLine& line);
+void add_sources(CommandLine& line);
+void add_usage(CommandLine& line);
 void add_stats(CommandLine& line);
 void add_rename(CommandLine& line);
 void add_tag(CommandLine& line);

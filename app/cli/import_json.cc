@@ -1,9 +1,21 @@
 #include "cli/import_json.h"
 
+#include <algorithm>
+
 #include "cli/json_out.h"
 #include "cli/times.h"
 
 namespace quipu::cli {
+
+FindOptions find_options(const std::vector<std::string>& words) {
+  FindOptions options;
+  const std::vector<std::string> agents = known_agents();
+  for (const std::string& word : words) {
+    const bool is_agent = std::find(agents.begin(), agents.end(), word) != agents.end();
+    (is_agent ? options.agents : options.paths).push_back(word);
+  }
+  return options;
+}
 
 std::string import_report_json(const ImportReport& report) {
   JsonWriter json;

@@ -1,12 +1,16 @@
-// Imports and their sources as JSON.
+// Imports and their sources: words that name them, and JSON.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "quipu/export.h"
 #include "quipu/import.h"
 
 namespace quipu::cli {
+
+/// Words that are agents, and paths.
+FindOptions find_options(const std::vector<std::string>& words);
 
 std::string import_report_json(const ImportReport& report);
 std::string import_source_json(const ImportSource& source);

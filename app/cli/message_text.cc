@@ -21,6 +21,11 @@ std::string_view message_in(const EntryView& entry) {
 }
 
 Message message_of(const EntryView& entry) {
+  // Another agent's record is understood as it is: `claude.assistant`.
+  if (auto message = lift_message(entry.type, entry.payload);
+      message.ok() && entry.type.find('.') != std::string_view::npos) {
+    return std::move(message).value();
+  }
   auto message = lift_message(entry.type, message_in(entry));
   if (!message.ok()) message = lift_message("message", message_in(entry));
   return message.ok() ? std::move(message).value() : Message{};
@@ -75,10 +80,15 @@ std::string speaker_of(const EntryView& entry) {
   return role.empty() ? std::string(entry.type) : role;
 }
 
+std::vector<Block> blocks_of(const Message& message) {
+  std::vector<Block> blocks;
+  for (const Part& part : message.parts) add_part(blocks, part);
+  return blocks;
+}
+
 std::vector<Block> blocks_of(const EntryView& entry) {
   if (entry.redacted) return {{Kind::kOther, "redacted", {}}};
-  std::vector<Block> blocks;
-  for (const Part& part : message_of(entry).parts) add_part(blocks, part);
+  std::vector<Block> blocks = blocks_of(message_of(entry));
   const JsonView summary = JsonView(entry.payload).member("summary");
   if (blocks.empty() && summary.is_string()) {
     blocks.push_back({Kind::kText, {}, summary.string()});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "quipu/entry.h"
+#include "quipu/message.h"
 
 namespace quipu::cli {
 
@@ -24,6 +25,7 @@ std::string speaker_of(const EntryView& entry);
 
 /// The pieces in order. What is not understood is shown as its JSON.
 std::vector<Block> blocks_of(const EntryView& entry);
+std::vector<Block> blocks_of(const Message& message);
 
 /// The first words, for one line of a tree.
 std::string preview_of(const EntryView& entry);

@@ -2,6 +2,8 @@
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "dialect/carry.h"
+#include "dialect/dialect.h"
 #include "dialect/jsonl/flat_line.h"
 
 namespace quipu {
@@ -82,15 +84,12 @@ Part owned(const PartView& view) {
 
 }  // namespace
 
-Result<Message> lift_message(std::string_view type, std::string_view payload) {
-  if (!dialect::carries_message(type)) {
-    return Error(Code::kNotFound, "entries of type " + std::string(type) + " carry no message");
-  }
-  std::vector<PartView> parts;
-  const MessageView view = dialect::lift(type, payload, parts);
+namespace dialect {
+
+Message owned(const MessageView& view, std::span<const PartView> parts) {
   Message message;
   message.role = view.role;
-  for (const PartView& part : parts) message.parts.push_back(owned(part));
+  for (const PartView& part : parts) message.parts.push_back(quipu::owned(part));
   message.model = text_of(view.model);
   message.provider = text_of(view.provider);
   message.request_id = text_of(view.request_id);
@@ -102,6 +101,34 @@ Result<Message> lift_message(std::string_view type, std::string_view payload) {
                         "}") != Usage{};
     });
   }
+  return message;
+}
+
+}  // namespace dialect
+
+namespace {
+
+// Another agent's record. Of several messages the parts follow each other.
+Result<Message> lift_foreign(const dialect::RecordType& type, std::string_view payload) {
+  std::deque<std::string> kept;
+  dialect::Lifted lifted;
+  type.dialect->lift(type.kind, dialect::understood(payload, kept), lifted);
+  if (lifted.messages().empty()) return Error(Code::kNotFound, "the record carries no message");
+  return dialect::owned(lifted.messages().front().view, lifted.all_parts());
+}
+
+}  // namespace
+
+Result<Message> lift_message(std::string_view type, std::string_view payload) {
+  if (const auto record = dialect::record_type(type); record.dialect != nullptr) {
+    return lift_foreign(record, payload);
+  }
+  if (!dialect::carries_message(type)) {
+    return Error(Code::kNotFound, "entries of type " + std::string(type) + " carry no message");
+  }
+  std::vector<PartView> parts;
+  const MessageView view = dialect::lift(type, payload, parts);
+  Message message = dialect::owned(view, parts);
   // A flat line is lifted, never written back: all of it is kept by its entry.
   if (type == "message") {
     message.extra = extra_of(payload, [&](const json::Member& member) {

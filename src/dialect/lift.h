@@ -5,6 +5,7 @@
 // `system`), whose payload is the line itself.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -18,5 +19,8 @@ bool carries_message(std::string_view type);
 /// Reads the message of an entry whose type carries one; its parts are added to
 /// `parts`. Views into `payload`.
 MessageView lift(std::string_view type, std::string_view payload, std::vector<PartView>& parts);
+
+/// A message that owns its texts. What `Message` has no place for is not in it.
+Message owned(const MessageView& view, std::span<const PartView> parts);
 
 }  // namespace quipu::dialect

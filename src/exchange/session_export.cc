@@ -2,11 +2,13 @@
 
 #include "backend/backend.h"
 #include "base/json_scan.h"
+#include "base/time_text.h"
 #include "base/try.h"
 #include "dialect/carry.h"
 #include "dialect/dialect.h"
 #include "dialect/recipe.h"
 #include "quipu/attachments.h"
+#include "quipu/conversation.h"
 #include "quipu/export.h"
 #include "store/guarded.h"
 
@@ -123,6 +125,59 @@ class GiveBack {
   std::unordered_set<std::string> seen_;
 };
 
+// Whether the session is one that this agent wrote, and nobody went on with.
+Result<bool> is_of(const Dialect& dialect, const Lineage& lineage) {
+  if (lineage.head() == kNone || lineage.ancestry() != nullptr) {
+    TRY_ASSIGN(const auto source, lineage.own().find("source"));
+    if (!source) return false;
+    TRY_ASSIGN(const StoredEntry entry, lineage.own().entry(*source));
+    const auto agent = json::find_member(read_envelope(entry.text).payload, "agent");
+    return agent && json::decode_string(agent->value) == dialect.name();
+  }
+  TRY_ASSIGN(const StoredEntry head, lineage.entry(lineage.head()));
+  return dialect::record_type(read_envelope_prefix(head.text).type.view()).dialect == &dialect;
+}
+
+Result<dialect::Transcript> transcript_of(Store& store, const std::string& session_id,
+                                          const std::string& head) {
+  TRY_ASSIGN(const SessionSummary summary, store.sessions().describe_session(session_id));
+  TRY_ASSIGN(std::vector<Utterance> said, read_conversation(store, session_id, head));
+  dialect::Transcript transcript;
+  transcript.session_id = session_id;
+  transcript.cwd = summary.working_directory.empty() ? summary.cwd : summary.working_directory;
+  transcript.title = summary.title;
+  transcript.created = summary.created;
+  transcript.model = summary.model;
+  transcript.provider = summary.provider;
+  transcript.seed = session_id + " " + (head.empty() ? summary.head : head);
+  for (Utterance& utterance : said) {
+    const std::string& before =
+        transcript.messages.empty() ? transcript.created : transcript.messages.back().timestamp;
+    if (!parse_timestamp(utterance.timestamp)) utterance.timestamp = before;
+    transcript.messages.push_back({.entry_id = std::move(utterance.entry_id),
+                                   .timestamp = std::move(utterance.timestamp),
+                                   .message = std::move(utterance.message)});
+  }
+  return transcript;
+}
+
+Result<void> write_anew(Store& store, const Dialect& dialect, const std::string& head,
+                        const ExportSink& sink, ExportReport& report) {
+  TRY_ASSIGN(const dialect::Transcript transcript, transcript_of(store, report.session_id, head));
+  TRY_ASSIGN(dialect::Written written, dialect.write(transcript));
+  report.agent_session = std::move(written.session);
+  for (const dialect::WrittenFile& file : written.files) {
+    TRY(sink(file.path, file.bytes));
+    report.files.push_back(file.path);
+  }
+  for (dialect::Loss& loss : written.lost) {
+    report.lost.push_back({.entry_id = std::move(loss.entry_id),
+                           .what = std::move(loss.what),
+                           .why = std::move(loss.why)});
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ExportReport> export_session(Store& store, std::string_view session_id,
@@ -136,7 +191,12 @@ Result<ExportReport> export_session(Store& store, std::string_view session_id,
     ExportReport report;
     report.session_id = session_id;
     report.to = options.to;
-    TRY(GiveBack(store, *dialect, lineage->own(), sink, report).run());
+    TRY_ASSIGN(const bool is_own, is_of(*dialect, *lineage));
+    if (is_own && !options.normalise && options.head.empty()) {
+      TRY(GiveBack(store, *dialect, lineage->own(), sink, report).run());
+    } else {
+      TRY(write_anew(store, *dialect, options.head, sink, report));
+    }
     return report;
   });
 }

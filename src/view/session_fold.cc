@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <deque>
 
 #include "base/crc32c.h"
 #include "base/json_scan.h"
@@ -141,7 +142,9 @@ void add_message(SessionRow& row, const Envelope& envelope, bool redacted) {
 }
 
 void add_kin(SessionRow& row, const dialect::Dialect& dialect, const dialect::Kinship& kin) {
+  if (kin.session.empty()) return;
   const std::string id = dialect::session_id_of(dialect.name(), kin.session);
+  if (id == row.session_id) return;
   switch (kin.relation) {
     case dialect::Relation::kForkedFrom:
       if (row.summary.parent_session.empty()) row.summary.parent_session = id;

@@ -73,6 +73,29 @@ void note_answer(const Said& said, Note& into) {
   into.usage.push_back(std::move(note));
 }
 
+// What the user typed: no result of a tool, nothing the program says in the user's name.
+void note_prompt(const Said& said, std::string_view payload, Note& into) {
+  for (const std::string_view mark : {"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"}) {
+    const auto member = json::find_member(payload, mark);
+    if (member && member->value == "true") return;
+  }
+  const auto content = json::find_member(said.message, "content");
+  if (!content) return;
+  std::string text;
+  if (content->kind == Kind::kString) text = json::decode_string(content->value);
+  json::ElementWalk walk(content->kind == Kind::kArray ? content->value : "[]");
+  while (const auto block = walk.next()) {
+    if (text_in(block->value, "type") == "tool_result") return;
+    if (text.empty() && text_in(block->value, "type") == "text") text = text_in(block->value, "text");
+  }
+  // Commands of the program and what they print.
+  if (text.empty() || text.starts_with("<command-") || text.starts_with("<local-command-") ||
+      text.starts_with("<bash-")) {
+    return;
+  }
+  into.prompt = std::move(text);
+}
+
 void note_node(LineType type, std::string_view payload, Note& into) {
   const Said said = read(payload);
   if (!said.cwd.empty() && !said.is_aside) into.cwd = plain(said.cwd);
@@ -86,6 +109,7 @@ void note_node(LineType type, std::string_view payload, Note& into) {
                         .entry = text_in(said.forked_from, "messageUuid")});
   }
   if (type == LineType::kAssistant) note_answer(said, into);
+  if (type == LineType::kUser && !said.is_aside) note_prompt(said, payload, into);
 }
 
 void note_title(std::string_view payload, std::string_view key, bool is_given, Note& into) {

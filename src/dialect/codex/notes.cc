@@ -180,8 +180,9 @@ void note_record(std::string_view kind, std::string_view record, Note& into) {
   if (kind == kTurnContext) note_turn(payload, memory, into);
   if (kind == kUsage) note_request(payload, memory, into);
   if (kind == kEvent) note_event(payload, memory, into);
-  if (kind == kItem && memory.title.empty() && begins_turn(payload)) {
-    note_title(said(payload), memory, into);
+  if (kind == kItem && begins_turn(payload)) {
+    into.prompt = said(payload);
+    if (memory.title.empty()) note_title(*into.prompt, memory, into);
   }
   into.memory = memory.text();
 }
