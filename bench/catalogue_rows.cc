@@ -59,7 +59,8 @@ double page_cost(view::Catalogue& catalogue, std::size_t sessions) {
 
 double list_cost(Store& store, std::size_t sessions) {
   const Stopwatch watch;
-  const auto page = store.sessions().list_sessions({}, {.after = {}, .limit = kPage});
+  const auto page = store.sessions().list_sessions({.project = ProjectScope::all()},
+                                                   {.after = {}, .limit = kPage});
   const double cost = watch.nanoseconds();
   check(page.ok() && page->total == sessions, "a list of another size");
   return cost;
@@ -113,11 +114,11 @@ std::vector<Row> listed_append_rows(Fixture& fixture) {
                                                    with(Durability::kCommit)),
            "append");
       if (lists && ++appended % kAppendsPerList == 0) {
-        must(store.sessions().list_sessions(), "list");
+        must(store.sessions().list_sessions({.project = ProjectScope::all()}), "list");
       }
     });
   };
-  must(listed.sessions().list_sessions(), "list");
+  must(listed.sessions().list_sessions({.project = ProjectScope::all()}), "list");
   fixture.scratch().settle();
   const Rounds turns = take_turns(fixture.sizes().durable_rounds,
                                   {[&](std::size_t) { return append_each(listed, first, true); },

@@ -4,6 +4,7 @@
 #include "cli/ids.h"
 #include "cli/input.h"
 #include "cli/json_out.h"
+#include "cli/open_session.h"
 #include "quipu/limits.h"
 
 namespace quipu::cli {
@@ -44,26 +45,23 @@ Result<int> run_branch(Context& context, const BranchArguments& arguments) {
                        .with_hint("Put a branch_summary entry into the input."));
     return kExitUsage;
   }
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  auto branch = SessionBranch::open(*store, *id);
-  if (!branch) return std::move(branch).error();
-  auto at = resolve_place(*branch, arguments.at);
+  auto opened = open_branch(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id, branch] = *opened;
+  auto at = resolve_place(branch, arguments.at);
   if (!at) return std::move(at).error();
-  auto head = arguments.file.empty() ? move_head(*branch, *at, arguments)
-                                     : append_there(context, *branch, *at, arguments);
+  auto head = arguments.file.empty() ? move_head(branch, *at, arguments)
+                                     : append_there(context, branch, *at, arguments);
   if (!head) return std::move(head).error();
 
   if (context.json) {
     JsonWriter json;
-    json.begin_object().member("sessionId", *id).member("from", *at).member("head", *head);
+    json.begin_object().member("sessionId", id).member("from", *at).member("head", *head);
     context.out.data_line(json.end_object().text());
   } else {
     context.out.data_line(*head);
   }
-  if (auto closed = store->close(); !closed) return std::move(closed).error();
+  if (auto closed = store.close(); !closed) return std::move(closed).error();
   return kExitOk;
 }
 

@@ -1,5 +1,5 @@
 #include "cli/commands.h"
-#include "cli/ids.h"
+#include "cli/open_session.h"
 #include "cli/progress.h"
 
 namespace quipu::cli {
@@ -42,12 +42,11 @@ Result<void> print_entries(Context& context, SessionStore& sessions, const std::
 }
 
 Result<int> run_cat(Context& context, const CatArguments& arguments) {
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  auto printed = arguments.sealed ? print_sealed(context, store->sessions(), *id)
-                                  : print_entries(context, store->sessions(), *id);
+  auto opened = open_session(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id] = *opened;
+  auto printed = arguments.sealed ? print_sealed(context, store.sessions(), id)
+                                  : print_entries(context, store.sessions(), id);
   if (!printed) return std::move(printed).error();
   return kExitOk;
 }

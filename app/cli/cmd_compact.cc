@@ -2,8 +2,8 @@
 
 #include "cli/commands.h"
 #include "cli/filter.h"
-#include "cli/ids.h"
 #include "cli/json_out.h"
+#include "cli/open_session.h"
 #include "quipu/compact.h"
 
 namespace quipu::cli {
@@ -84,11 +84,10 @@ void print_for_people(Context& context, const CompactArguments& arguments,
 }
 
 Result<int> run_compact(Context& context, const CompactArguments& arguments) {
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  if (arguments.lift) return run_lift(context, *store, *id, arguments.entry);
+  auto opened = open_session(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id] = *opened;
+  if (arguments.lift) return run_lift(context, store, id, arguments.entry);
 
   CompactOptions options;
   options.keep_tokens = arguments.keep;
@@ -100,14 +99,14 @@ Result<int> run_compact(Context& context, const CompactArguments& arguments) {
       return without_last_feeds(std::move(summary).value());
     };
   }
-  auto done = compact(*store, *id, options);
+  auto done = compact(store, id, options);
   if (!done) return std::move(done).error();
   if (context.json) {
-    print_json(context, *id, *done);
+    print_json(context, id, *done);
   } else {
     print_for_people(context, arguments, *done);
   }
-  if (auto closed = store->close(); !closed) return std::move(closed).error();
+  if (auto closed = store.close(); !closed) return std::move(closed).error();
   return kExitOk;
 }
 

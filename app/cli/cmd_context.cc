@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/ids.h"
 #include "cli/json_out.h"
+#include "cli/open_session.h"
 #include "cli/pager.h"
 #include "cli/table.h"
 #include "quipu/context.h"
@@ -79,10 +80,9 @@ void print_explanation(Context& context, const quipu::Context& built) {
 }
 
 Result<int> run_context(Context& context, const ContextArguments& arguments) {
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
+  auto opened = open_session(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id] = *opened;
   ContextOptions options;
   options.provider = *provider_named(arguments.provider);
   options.model = arguments.model;
@@ -90,7 +90,7 @@ Result<int> run_context(Context& context, const ContextArguments& arguments) {
   if (arguments.budget > 0) options.budget_tokens = arguments.budget;
   options.full = arguments.full;
   options.open_ended = arguments.open_ended;
-  auto built = build(*store, *id, options);
+  auto built = build(store, id, options);
   if (!built) return std::move(built).error();
 
   if (!arguments.explain) {

@@ -5,6 +5,7 @@
 #include "cli/ids.h"
 #include "cli/json_out.h"
 #include "cli/message_text.h"
+#include "cli/open_session.h"
 
 namespace quipu::cli {
 namespace {
@@ -63,17 +64,14 @@ Result<void> print_diff(Context& context, SessionStore& sessions, const std::str
 }
 
 Result<int> run_diff(Context& context, const DiffArguments& arguments) {
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  auto branch = SessionBranch::open(*store, *id);
-  if (!branch) return std::move(branch).error();
-  auto a = resolve_place(*branch, arguments.a);
+  auto opened = open_branch(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id, branch] = *opened;
+  auto a = resolve_place(branch, arguments.a);
   if (!a) return std::move(a).error();
-  auto b = resolve_place(*branch, arguments.b);
+  auto b = resolve_place(branch, arguments.b);
   if (!b) return std::move(b).error();
-  auto diff = branch->diff(*a, *b);
+  auto diff = branch.diff(*a, *b);
   if (!diff) return std::move(diff).error();
 
   if (context.json) {
@@ -88,7 +86,7 @@ Result<int> run_diff(Context& context, const DiffArguments& arguments) {
     context.out.data_line(json.text());
     return kExitOk;
   }
-  auto printed = print_diff(context, store->sessions(), *id, branch->tree(), *diff);
+  auto printed = print_diff(context, store.sessions(), id, branch.tree(), *diff);
   if (!printed) return std::move(printed).error();
   return kExitOk;
 }

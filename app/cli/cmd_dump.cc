@@ -2,8 +2,8 @@
 
 #include "cli/columns.h"
 #include "cli/commands.h"
-#include "cli/ids.h"
 #include "cli/json_out.h"
+#include "cli/open_session.h"
 #include "cli/pager.h"
 #include "cli/utf8.h"
 
@@ -54,11 +54,10 @@ std::string text_line(const Context& context, const DumpLine& line) {
 }
 
 Result<int> run_dump(Context& context, const DumpArguments& arguments) {
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  auto lines = store->sessions().dump_session(*id);
+  auto opened = open_session(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id] = *opened;
+  auto lines = store.sessions().dump_session(id);
   if (!lines) return std::move(lines).error();
 
   Pager pager;

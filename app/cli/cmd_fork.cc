@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/ids.h"
+#include "cli/open_session.h"
 #include "cli/summary_json.h"
 
 namespace quipu::cli {
@@ -24,19 +25,16 @@ Result<std::string> fork_point(const SessionBranch& branch, const ForkArguments&
 }
 
 Result<int> run_fork(Context& context, const ForkArguments& arguments) {
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  auto branch = SessionBranch::open(*store, *id);
-  if (!branch) return std::move(branch).error();
-  auto point = fork_point(*branch, arguments, *id);
+  auto opened = open_branch(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id, branch] = *opened;
+  auto point = fork_point(branch, arguments, id);
   if (!point) return std::move(point).error();
-  auto made = store->sessions().branch_from_entry(*id, *point, arguments.options);
+  auto made = store.sessions().branch_from_entry(id, *point, arguments.options);
   if (!made) return std::move(made).error();
 
   print_handle(context, *made);
-  if (auto closed = store->close(); !closed) return std::move(closed).error();
+  if (auto closed = store.close(); !closed) return std::move(closed).error();
   return kExitOk;
 }
 

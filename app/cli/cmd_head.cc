@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/ids.h"
 #include "cli/json_out.h"
+#include "cli/open_session.h"
 
 namespace quipu::cli {
 namespace {
@@ -19,25 +20,22 @@ Result<std::string> set_head(SessionBranch& branch, const std::string& name) {
 }
 
 Result<int> run_head(Context& context, const HeadArguments& arguments) {
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  auto branch = SessionBranch::open(*store, *id);
-  if (!branch) return std::move(branch).error();
-  auto head = arguments.entry.empty() ? branch->head() : set_head(*branch, arguments.entry);
+  auto opened = open_branch(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id, branch] = *opened;
+  auto head = arguments.entry.empty() ? branch.head() : set_head(branch, arguments.entry);
   if (!head) return std::move(head).error();
 
   if (context.json) {
     JsonWriter json;
-    json.begin_object().member("sessionId", *id).optional_member("head", *head).end_object();
+    json.begin_object().member("sessionId", id).optional_member("head", *head).end_object();
     context.out.data_line(json.text());
   } else if (!head->empty()) {
     context.out.data_line(*head);
   } else {
-    context.note(fmt::format("session {} has no messages yet, hence no head", *id));
+    context.note(fmt::format("session {} has no messages yet, hence no head", id));
   }
-  if (auto closed = store->close(); !closed) return std::move(closed).error();
+  if (auto closed = store.close(); !closed) return std::move(closed).error();
   return kExitOk;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/ids.h"
 #include "cli/json_out.h"
+#include "cli/open_session.h"
 #include "cli/table.h"
 #include "cli/times.h"
 
@@ -74,20 +75,17 @@ Result<int> run_label(Context& context, const LabelArguments& arguments) {
     context.report(good.error());
     return kExitUsage;
   }
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  auto branch = SessionBranch::open(*store, *id);
-  if (!branch) return std::move(branch).error();
-  if (auto done = act(context, *branch, arguments); !done) return std::move(done).error();
+  auto opened = open_branch(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id, branch] = *opened;
+  if (auto done = act(context, branch, arguments); !done) return std::move(done).error();
   const bool changed = !arguments.entry.empty() || !arguments.remove.empty();
   if (changed && context.json) {
-    auto labels = branch->labels();
+    auto labels = branch.labels();
     if (!labels) return std::move(labels).error();
     print_labels(context, *labels);
   }
-  if (auto closed = store->close(); !closed) return std::move(closed).error();
+  if (auto closed = store.close(); !closed) return std::move(closed).error();
   return kExitOk;
 }
 

@@ -44,7 +44,7 @@ Result<std::optional<std::int64_t>> time_of(const std::string& text, const char*
 
 // What needs no store to be understood.
 Result<SessionFilter> filter_of(const ListArguments& arguments) {
-  SessionFilter filter;
+  SessionFilter filter{.project = ProjectScope::all()};
   filter.agent = arguments.agent;
   filter.title_contains = arguments.title;
   filter.tag = arguments.tag;
@@ -60,7 +60,7 @@ Result<SessionFilter> filter_of(const ListArguments& arguments) {
 }
 
 struct Listing {
-  SessionFilter filter;
+  SessionFilter filter{.project = ProjectScope::all()};
   Page<SessionSummary> page;
   std::vector<Project> projects;
   std::optional<Project> project;
@@ -86,7 +86,7 @@ Result<Listing> load(Store& store, const ListArguments& arguments, SessionFilter
     if (!parent) return std::move(parent).error();
     filter.parent = *parent;
   }
-  if (listing.project) filter.project = listing.project->id;
+  if (listing.project) filter.project = ProjectScope::of(listing.project->id);
   auto page = sessions.list_sessions(filter, {.after = arguments.after, .limit = arguments.limit});
   if (!page) return std::move(page).error();
   listing.page = std::move(page).value();
@@ -102,7 +102,7 @@ void count_hidden(SessionStore& sessions, const ListArguments& arguments, Listin
   };
   if (listing.project && arguments.project.empty()) {
     SessionFilter everywhere = listing.filter;
-    everywhere.project.reset();
+    everywhere.project = ProjectScope::all();
     const std::size_t all = count(everywhere);
     listing.elsewhere = all - std::min(all, listing.page.total);  // others may write meanwhile
   }
@@ -177,6 +177,8 @@ Result<int> run_list(Context& context, const ListArguments& arguments) {
   auto store = context.open_store();
   if (!store) return std::move(store).error();
   auto listing = load(*store, arguments, *filter);
+  const bool refused = !listing && listing.error().code() == Code::kInvalidArgument;
+  if (refused && !arguments.after.empty()) return context.refuse(listing.error());
   if (!listing) return std::move(listing).error();
 
   if (!context.json && !arguments.ids) count_hidden(store->sessions(), arguments, *listing);

@@ -10,15 +10,19 @@ struct NewArguments {
   std::string project;
 };
 
-// A directory that was named is a project from now on; the current one only
-// counts when it is known already. Trouble with projects does not keep anybody
-// from working.
+// A directory that was named is a project from now on, unless it is none (/tmp);
+// the current one only counts when it is known already. Trouble with projects does
+// not keep anybody from working.
 std::string project_of(Context& context, Projects& projects, const std::string& cwd, bool given) {
   if (cwd.empty()) return {};
   std::optional<Error> failure;
   if (given) {
     auto project = projects.ensure(cwd);
     if (project) return project->id;
+    if (project.error().code() == Code::kInvalidArgument) {
+      context.note("The session gets no project: " + project.error().message() + '.');
+      return {};
+    }
     failure = std::move(project).error();
   } else {
     auto project = projects.resolve(cwd);

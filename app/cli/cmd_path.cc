@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "cli/ids.h"
 #include "cli/json_out.h"
+#include "cli/open_session.h"
 
 namespace quipu::cli {
 namespace {
@@ -11,15 +12,12 @@ struct PathArguments {
 };
 
 Result<int> run_path(Context& context, const PathArguments& arguments) {
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  auto branch = SessionBranch::open(*store, *id);
-  if (!branch) return std::move(branch).error();
-  auto entry = resolve_place(*branch, arguments.entry);
+  auto opened = open_branch(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id, branch] = *opened;
+  auto entry = resolve_place(branch, arguments.entry);
   if (!entry) return std::move(entry).error();
-  auto ids = branch->get_path(*entry);
+  auto ids = branch.get_path(*entry);
   if (!ids) return std::move(ids).error();
   if (context.json) {
     context.out.data_line(JsonWriter().value(*ids).text());

@@ -4,6 +4,7 @@
 #include "cli/ids.h"
 #include "cli/input.h"
 #include "cli/json_out.h"
+#include "cli/open_session.h"
 #include "quipu/limits.h"
 #include "quipu/runtime.h"
 
@@ -104,16 +105,15 @@ Result<int> run_queue(Context& context, const QueueArguments& arguments) {
     context.report(good.error());
     return kExitUsage;
   }
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  Runtime runtime(*store, *id);
+  auto opened = open_session(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id] = *opened;
+  Runtime runtime(store, id);
   auto done = arguments.action == "add"      ? add(context, runtime, arguments)
               : arguments.action == "remove" ? remove(context, runtime, arguments)
                                              : list(context, runtime);
   if (!done) return std::move(done).error();
-  if (auto closed = store->close(); !closed) return std::move(closed).error();
+  if (auto closed = store.close(); !closed) return std::move(closed).error();
   return kExitOk;
 }
 

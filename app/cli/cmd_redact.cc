@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/ids.h"
 #include "cli/json_out.h"
+#include "cli/open_session.h"
 
 namespace quipu::cli {
 namespace {
@@ -16,11 +17,10 @@ struct RedactArguments {
 };
 
 Result<int> run_redact(Context& context, const RedactArguments& arguments) {
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  auto tree = store->sessions().session_tree(*id);
+  auto opened = open_session(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id] = *opened;
+  auto tree = store.sessions().session_tree(id);
   if (!tree) return std::move(tree).error();
   auto entry = resolve_entry(*tree, arguments.entry);
   if (!entry) return std::move(entry).error();
@@ -35,7 +35,7 @@ Result<int> run_redact(Context& context, const RedactArguments& arguments) {
                      .member("reason", arguments.reason)
                      .end_object()
                      .text();
-  auto stored = store->sessions().append_session_entries(*id, std::array{fact});
+  auto stored = store.sessions().append_session_entries(id, std::array{fact});
   if (!stored) return std::move(stored).error();
 
   if (context.json) {
@@ -51,7 +51,7 @@ Result<int> run_redact(Context& context, const RedactArguments& arguments) {
         fmt::format("the content of {} is hidden from now on; its bytes are still in the log",
                     context.shown(*entry_id)));
   }
-  if (auto closed = store->close(); !closed) return std::move(closed).error();
+  if (auto closed = store.close(); !closed) return std::move(closed).error();
   return kExitOk;
 }
 

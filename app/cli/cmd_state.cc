@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "cli/ids.h"
+#include "cli/open_session.h"
 #include "cli/times.h"
 #include "quipu/runtime.h"
 
@@ -49,11 +49,10 @@ void print_state(Context& context, const RuntimeState& state) {
 }
 
 Result<int> run_state(Context& context, const StateArguments& arguments) {
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  auto state = Runtime(*store, *id).state();
+  auto opened = open_session(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id] = *opened;
+  auto state = Runtime(store, id).state();
   if (!state) return std::move(state).error();
   if (context.json) {
     context.out.data_line(encode_runtime_state(*state));

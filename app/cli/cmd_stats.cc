@@ -110,8 +110,8 @@ Result<std::vector<SessionSummary>> chosen(Store& store, Projects& projects,
   }
   auto project = chosen_project(projects, arguments.project, arguments.all);
   if (!project) return std::move(project).error();
-  SessionFilter filter;
-  if (*project) filter.project = (*project)->id;
+  const SessionFilter filter{.project =
+                                 *project ? ProjectScope::of((*project)->id) : ProjectScope::all()};
   auto page =
       sessions.list_sessions(filter, {.after = {}, .limit = std::numeric_limits<size_t>::max()});
   if (!page) return std::move(page).error();

@@ -7,6 +7,7 @@
 #include "cli/ids.h"
 #include "cli/json_out.h"
 #include "cli/message_text.h"
+#include "cli/open_session.h"
 #include "cli/pager.h"
 #include "cli/tree_layout.h"
 
@@ -166,14 +167,13 @@ Result<void> print_drawing(Context& context, SessionStore& sessions, const std::
 }
 
 Result<int> run_tree(Context& context, const TreeArguments& arguments) {
-  auto store = context.open_store();
-  if (!store) return std::move(store).error();
-  auto id = resolve_session(store->sessions(), arguments.session);
-  if (!id) return std::move(id).error();
-  auto tree = store->sessions().session_tree(*id);
+  auto opened = open_session(context, arguments.session);
+  if (!opened) return std::move(opened).error();
+  auto& [store, id] = *opened;
+  auto tree = store.sessions().session_tree(id);
   if (!tree) return std::move(tree).error();
   auto printed = context.json ? print_json(context, *tree)
-                              : print_drawing(context, store->sessions(), *id, *tree);
+                              : print_drawing(context, store.sessions(), id, *tree);
   if (!printed) return std::move(printed).error();
   return kExitOk;
 }

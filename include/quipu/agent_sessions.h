@@ -54,7 +54,7 @@ class AgentSessions {
   Result<SessionSummary> create(std::string_view agent_id, const NewAgentSession& session = {});
   Result<SessionSummary> get(std::string_view session_id);
   /// Newest first; see SessionStore::list_sessions.
-  Result<Page<SessionSummary>> list(const SessionFilter& filter = {}, const PageRequest& page = {});
+  Result<Page<SessionSummary>> list(const SessionFilter& filter, const PageRequest& page = {});
 
   /// Appends messages to the head: all of them or none, durable on return.
   /// `invalid_argument` for content that is no JSON string or array, for a role

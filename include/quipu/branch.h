@@ -2,7 +2,8 @@
 //
 // Where an entry is expected, its id or a label's name will do; an id wins over
 // a label. Reading answers for one moment: that of `open`, of the last `refresh`, or of
-// the last change made through this object.
+// the last change made through this object (as far as it could be read after that;
+// `refresh` says).
 //
 // Moving the head is an entry (`head`), naming a place is an entry (`label`):
 // nothing becomes unreachable, and the log knows which head was active when.
@@ -90,6 +91,7 @@ class SessionBranch {
   /// Goes on from `from` with these entries: the `head` fact and the entries
   /// are one batch, so that a crash leaves both or neither. Entries without a
   /// parent of their own chain. Durable on return; errors as those of an append.
+  /// Repeating it is safe when the first entry has an id: the fact's is made from it.
   /// `invalid_argument` without entries: see `switch_to`.
   Result<AppendResult> create_branch(std::string_view from, std::span<const NewEntry> entries,
                                      const BranchOptions& options = {});
@@ -121,6 +123,7 @@ class SessionBranch {
                 std::shared_ptr<const Lineage> lineage, SessionTree tree);
   Result<SessionTree::Ordinal> node_at(std::string_view place) const;
   Result<std::vector<std::string>> ids_of(const std::vector<SessionTree::Ordinal>& nodes) const;
+  void look_again();
   Result<void> append_label(const std::string& entry_id, std::string_view name);
 
   SessionStore* sessions_;

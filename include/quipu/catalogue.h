@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "quipu/page.h"
@@ -58,7 +59,8 @@ struct SessionSummary {
 
   std::string created{};  // the header's timestamp
   /// The timestamp of the newest entry that has one, else when the log was
-  /// changed last. Lists are sorted by it.
+  /// changed last. Lists are sorted by it. What is said about a session (titles,
+  /// tags, archive, labels, redactions) is no activity in it.
   std::int64_t last_active_ms = 0;
   std::int64_t modified_ms = 0;
   std::uint64_t log_bytes = 0;
@@ -89,11 +91,29 @@ struct SessionSummary {
   bool operator==(const SessionSummary&) const = default;
 };
 
+/// Whose sessions. There is no default: nobody sees the sessions of other projects
+/// without asking for them. The project of a directory is known to
+/// `Projects::resolve`.
+class ProjectScope {
+ public:
+  /// Those of one project.
+  static ProjectScope of(std::string project_id) { return ProjectScope(std::move(project_id)); }
+  /// Those that belong to no project.
+  static ProjectScope none() { return ProjectScope(std::string()); }
+  /// All there are.
+  static ProjectScope all() { return ProjectScope(std::nullopt); }
+
+  bool admits(const std::string& project_id) const { return !id_ || *id_ == project_id; }
+
+ private:
+  explicit ProjectScope(std::optional<std::string> id) : id_(std::move(id)) {}
+  std::optional<std::string> id_;  // absent: all
+};
+
 /// Which sessions. Absent members let everything through; all given ones must
 /// hold.
 struct SessionFilter {
-  /// An empty text: sessions without a project.
-  std::optional<std::string> project{};
+  ProjectScope project;
   std::optional<std::string> agent{};
   std::optional<bool> archived{};
   /// Forks of this session.

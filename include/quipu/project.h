@@ -59,9 +59,11 @@ class Projects {
   Result<std::optional<Project>> resolve(std::string_view path);
 
   /// The same, and when there is none a new one: its root is the nearest directory
-  /// upwards with a `.git`, else the path itself; its name the given one, else the
-  /// last part of the root. A project that has moved here is relocated. A
-  /// repository inside of another project's directory is a project of its own.
+  /// upwards with a `.git` (if that can be a root), else the path itself; its name the given one,
+  /// else the last part of the root. A project that has moved here is relocated. A repository
+  /// inside of another project's directory is a project of its own. `invalid_argument` for a root
+  /// that work of all kinds lies below (`/`, the home directory, `/tmp`, `/var/tmp`, `$TMPDIR`):
+  /// everything there would be one project.
   Result<Project> ensure(std::string_view path, std::string_view name = {});
 
   /// `not_found` when there is none of this id.
@@ -71,7 +73,7 @@ class Projects {
 
   Result<Project> rename(std::string_view id, std::string_view name);
   /// The old root becomes an alias. `id_conflict` when the new one belongs to
-  /// another project.
+  /// another project, `invalid_argument` for one that `ensure` would refuse.
   Result<Project> relocate(std::string_view id, std::string_view new_root);
 
  private:
@@ -80,6 +82,7 @@ class Projects {
 
   Result<Known> load();
   Result<Project> change(const Decide& decide);
+  Result<void> check_root(const std::string& root);
   std::string repository_of(const std::string& path);
   std::string fingerprint_of(const std::string& root);
   std::optional<Project> moved_here(const std::vector<Project>& projects, const std::string& path);

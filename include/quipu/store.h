@@ -207,7 +207,9 @@ class SessionStore {
 
   /// Head and tail, from the index: costs the same however long the log is.
   Result<SessionEnds> session_ends(std::string_view session_id);
-  /// All that a list says of a session. Reads its own log once.
+  /// All that a list says of a session. Reads what its own log has got since
+  /// somebody listed or described it; the whole of it when nobody has, and when an
+  /// entry was redacted since.
   Result<SessionSummary> describe_session(std::string_view session_id);
   /// For the library: `invalid_argument` once the store is closed.
   Result<void> check_open() const;
@@ -218,12 +220,13 @@ class SessionStore {
   /// exists is missing.
   Result<std::vector<std::string>> session_ids();
 
-  /// The sessions that pass the filter, last active first, then by id. Brings
+  /// The sessions that pass the filter, which names the project or says that it is
+  /// about all: `{.project = ProjectScope::all()}`. Last active first, then by id. Brings
   /// the catalogue up to date before it answers (see catalogue.h); a session that
   /// cannot be read says so in `problem`. Pages neither skip nor repeat a session
   /// that does not change while they are read. Fails only when the directory of
   /// logs cannot be read, and with `invalid_argument` for a cursor that is none.
-  Result<Page<SessionSummary>> list_sessions(const SessionFilter& filter = {},
+  Result<Page<SessionSummary>> list_sessions(const SessionFilter& filter,
                                              const PageRequest& page = {});
 
   /// See inspect.h.

@@ -10,6 +10,11 @@ constexpr int kForksMax = 1000;
 
 }  // namespace
 
+Error no_session(const std::string& session_id) {
+  return Error(Code::kNotFound, "there is no session " + session_id)
+      .with_hint("Check the name; `quipu list --all` shows the sessions that exist.");
+}
+
 Result<std::shared_ptr<const Lineage>> Backend::lineage(const std::string& session_id) {
   return lineage(session_id, 0);
 }

@@ -24,17 +24,11 @@
 
 namespace quipu {
 
-/// What a log is besides its entries.
-struct LogFacts {
-  std::uint64_t bytes = 0;
-  std::int64_t modified_ms = 0;
-};
-
 /// One session's log as the storage shows it, without a look inside. While
 /// `device`, `inode`, `bytes` and `modified_ms` stay the same, so do the entries
 /// that are settled (LogView::settled_bytes) at `bytes`.
 struct SurveyedLog {
-  std::string session_id;
+  std::string session_id{};
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   /// In the measure of LogView::settled_bytes.
@@ -47,6 +41,9 @@ struct SurveyedLog {
 /// no session id has a slash.
 inline constexpr std::string_view kSystemPrefix = "system/";
 
+/// `not_found`.
+Error no_session(const std::string& session_id);
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -57,8 +54,11 @@ class Backend {
 
   /// Ids of all sessions, sorted.
   virtual Result<std::vector<std::string>> list() = 0;
-  /// All sessions, sorted by id, at the price of a look at the directory.
+  /// All sessions, sorted by id, at the price of a look at the directory. One that
+  /// is there and cannot be looked at has its id alone; asking for it says why.
   virtual Result<std::vector<SurveyedLog>> survey() = 0;
+  /// One of them.
+  virtual Result<SurveyedLog> survey(const std::string& session_id) = 0;
 
   /// Makes a session from complete JSON objects, the header first, all or
   /// nothing and durable. `id_conflict` when it exists.
@@ -67,7 +67,6 @@ class Backend {
 
   /// What the first entry says; a default header when it is none.
   virtual Result<SessionHeader> header(const std::string& session_id) = 0;
-  virtual Result<LogFacts> facts(const std::string& session_id) = 0;
 
   /// The own log of a session. `inherited` is what its header names; null when
   /// that is nothing.

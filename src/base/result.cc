@@ -85,7 +85,7 @@ namespace {
 std::string_view default_hint(Code code) {
   switch (code) {
     case Code::kNotFound:
-      return "Check the name; `quipu list` shows the sessions that exist.";
+      return "Check the name.";
     case Code::kTailMoved:
       return "Somebody else appended first: read what is new, then append after the actual tail.";
     case Code::kHeadMoved:

@@ -1,11 +1,13 @@
 #include "context/budget.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/try.h"
 #include "context/shorten.h"
+#include "context/users.h"
 
 namespace quipu::context {
 namespace {
@@ -52,7 +54,7 @@ std::uint64_t tokens_of(const PartView& part) {
 }
 
 template <class Visit>
-void each_piece(std::vector<Piece>& pieces, Visit&& visit) {
+void each_piece(Pieces& pieces, Visit&& visit) {
   for (Piece& piece : pieces) visit(piece);
 }
 
@@ -62,7 +64,7 @@ void each_piece(Block& block, Visit&& visit) {
   each_piece(block.results, visit);
 }
 
-std::uint64_t tokens_of(const std::vector<Piece>& pieces) {
+std::uint64_t tokens_of(const Pieces& pieces) {
   std::uint64_t tokens = 0;
   for (const Piece& piece : pieces) tokens += piece.tokens;
   return tokens;
@@ -79,6 +81,12 @@ std::uint64_t anchored_quarters(std::uint64_t reported, std::uint64_t estimated)
   return std::clamp<std::uint64_t>((reported * 4 + estimated / 2) / estimated, 3, 8);
 }
 
+// A piece has room for 32 bits: sixteen gigabytes of text.
+std::uint32_t in_quarters(std::uint64_t tokens, std::uint64_t quarters) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      (tokens * quarters + 3) / 4, std::numeric_limits<std::uint32_t>::max()));
+}
+
 class Fitting {
  public:
   Fitting(Conversation& conversation, std::uint64_t budget)
@@ -86,10 +94,15 @@ class Fitting {
 
   Result<void> run() {
     if (total_ <= budget_) return {};
+    // Somebody may say very much before they get an answer.
+    split_users(conversation_);
+    total_ = total();
     split_turns();
     shorten_old_outputs();
     if (total_ > budget_) drop_turns();
     if (total_ > budget_) shorten_newest();
+    join_users(conversation_);
+    total_ = total();
     if (total_ <= budget_) return {};
     return Error(Code::kTooLarge, "the newest turn takes about " + std::to_string(total_) +
                                       " tokens, the budget is " + std::to_string(budget_))
@@ -109,7 +122,7 @@ class Fitting {
     return (total_ - budget_ + step - 1) / step * step;
   }
 
-  // A turn is what a user says and everything up to what they say next.
+  // A turn is one message of a user and everything up to their next.
   void split_turns() {
     turns_.push_back(0);
     for (std::size_t i = 1; i < conversation_.blocks.size(); ++i) {
@@ -118,13 +131,14 @@ class Fitting {
   }
 
   std::uint64_t shorten(Piece& piece, const Shortening& by) {
-    const std::uint64_t before = piece.tokens;
-    PartView& part = piece.part;
+    const std::uint32_t before = piece.tokens;
+    WirePart part = piece.part();
     if (part.type == PartType::kToolResult) {
       part.content = conversation_.keep(shortened_content(part.content, by));
     } else {
       part.text = conversation_.keep(shortened(part.text, by));
     }
+    piece.set_part(part);
     piece.tokens = std::min(before, scaled(tokens_of(part)));
     if (piece.tokens < before) mark(piece.note, Verdict::kShortened, "over_budget");
     total_ -= before - piece.tokens;
@@ -145,7 +159,8 @@ class Fitting {
   }
 
   void drop_turns() {
-    const std::uint64_t wanted = excess();
+    const FirstRequest request = first_request();
+    const std::uint64_t wanted = excess() + request.tokens;
     std::uint64_t saved = 0;
     std::size_t dropped = 0;
     while (dropped + 1 < turns_.size() && saved < wanted) {
@@ -161,31 +176,56 @@ class Fitting {
       each_piece(blocks[i],
                  [&](const Piece& piece) { mark(piece.note, Verdict::kDropped, "over_budget"); });
     }
-    keep_first_request(end);
+    const std::uint32_t first = blocks.front().pieces.front().note;
     blocks.erase(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(end));
+    total_ = total();
+    const bool fits = total_ + request.tokens <= budget_;
+    if (fits) keep(request);
+    say_what_is_missing(end - (fits ? request.blocks : 0), first);
     total_ = total();
   }
 
+  /// What was said before the first answer, or as much of its beginning as a
+  /// quarter of the budget takes.
+  struct FirstRequest {
+    std::vector<Piece> pieces;
+    std::uint64_t tokens = 0;
+    std::size_t blocks = 0;
+  };
+
   // The task is in the first thing that was asked; a summary has it already.
-  void keep_first_request(std::size_t missing) {
-    Block& first = conversation_.blocks.front();
-    const bool is_summarised = !conversation_.preamble.empty();
-    if (!is_summarised && !first.is_assistant && tokens_of(first) <= budget_ / 4) {
-      for (const Piece& piece : first.pieces) {
-        conversation_.preamble.push_back(piece);
-        Note& note = conversation_.notes[piece.note];
-        note.verdict = Verdict::kKept;
-        note.reason = "first_request";
-      }
+  FirstRequest first_request() const {
+    FirstRequest request;
+    if (!conversation_.preamble.empty()) return request;
+    // The newest turn stays anyway.
+    for (; request.blocks < turns_.back(); ++request.blocks) {
+      const Block& block = conversation_.blocks[request.blocks];
+      if (block.is_assistant || request.tokens + tokens_of(block) > budget_ / 4) break;
+      request.tokens += tokens_of(block);
+      request.pieces.insert(request.pieces.end(), block.pieces.begin(), block.pieces.end());
     }
-    Piece gap;
-    gap.part = text_of(conversation_, "[" + std::to_string(missing) +
-                                          " earlier messages of this conversation are left out.]");
-    gap.tokens = scaled(tokens_of(gap.part));
-    gap.note = static_cast<std::uint32_t>(conversation_.notes.size());
-    conversation_.notes.push_back({.entry = conversation_.notes[first.pieces.front().note].entry,
-                                   .verdict = Verdict::kAdded,
-                                   .reason = "says_what_is_missing"});
+    return request;
+  }
+
+  void keep(const FirstRequest& request) {
+    for (const Piece& piece : request.pieces) {
+      conversation_.preamble.push_back(piece);
+      Note& note = conversation_.notes[piece.note];
+      note.verdict = Verdict::kKept;
+      note.reason = "first_request";
+    }
+  }
+
+  void say_what_is_missing(std::size_t messages, std::uint32_t first) {
+    if (messages == 0) return;
+    const PartView words =
+        text_of(conversation_, "[" + std::to_string(messages) +
+                                   " earlier messages of this conversation are left out.]");
+    Piece gap(words, static_cast<std::uint32_t>(conversation_.notes.size()));
+    gap.tokens = scaled(tokens_of(words));
+    conversation_.notes.push_back({.entry = conversation_.notes[first].entry,
+                                   .reason = "says_what_is_missing",
+                                   .verdict = Verdict::kAdded});
     conversation_.preamble.push_back(gap);
   }
 
@@ -197,7 +237,7 @@ class Fitting {
     }
     for (Block& block : conversation_.blocks) {
       for (Piece& piece : block.pieces) {
-        if (total_ > budget_ && piece.part.type == PartType::kText) shorten(piece, kShortText);
+        if (total_ > budget_ && piece.type() == PartType::kText) shorten(piece, kShortText);
       }
     }
   }
@@ -213,8 +253,8 @@ class Fitting {
     note.reason = reason;
   }
 
-  std::uint64_t scaled(std::uint64_t tokens) const {
-    return (tokens * conversation_.token_quarters + 3) / 4;
+  std::uint32_t scaled(std::uint64_t tokens) const {
+    return in_quarters(tokens, conversation_.token_quarters);
   }
 
   Conversation& conversation_;
@@ -229,7 +269,7 @@ std::uint64_t count_tokens(Conversation& conversation) {
   std::uint64_t total = 0;
   std::uint64_t up_to_anchor = 0;
   const auto estimate = [&](Piece& piece) {
-    piece.tokens = tokens_of(piece.part);
+    piece.tokens = in_quarters(tokens_of(piece.part()), 4);
     total += piece.tokens;
   };
   each_piece(conversation.system, estimate);
@@ -244,7 +284,7 @@ std::uint64_t count_tokens(Conversation& conversation) {
   const std::uint64_t quarters = anchored_quarters(conversation.anchor_tokens, up_to_anchor);
   conversation.token_quarters = quarters;
   if (quarters == 4) return total;
-  const auto scale = [&](Piece& piece) { piece.tokens = (piece.tokens * quarters + 3) / 4; };
+  const auto scale = [&](Piece& piece) { piece.tokens = in_quarters(piece.tokens, quarters); };
   each_piece(conversation.system, scale);
   each_piece(conversation.preamble, scale);
   for (Block& block : conversation.blocks) each_piece(block, scale);

@@ -16,7 +16,7 @@ constexpr Shortening kPrunedOutput{.head = 400, .tail = 200};
 constexpr std::size_t kWorthPruning = 1000;  // bytes
 
 const PathEntry& entry_of(const Conversation& conversation, const Piece& piece) {
-  return conversation.notes[piece.note].entry;
+  return *conversation.notes[piece.note].entry;
 }
 
 std::uint64_t tokens_of(const Block& block) {
@@ -70,23 +70,6 @@ bool names_any(const std::string& tool, std::initializer_list<std::string_view> 
 
 }  // namespace
 
-void split_users(Conversation& conversation) {
-  std::vector<Block> split;
-  for (Block& block : conversation.blocks) {
-    if (block.is_assistant) {
-      split.push_back(std::move(block));
-      continue;
-    }
-    for (const Piece& piece : block.pieces) {
-      const bool goes_on = !split.empty() && !split.back().is_assistant &&
-                           split.back().pieces.back().note == piece.note;
-      if (!goes_on) split.emplace_back();
-      split.back().pieces.push_back(piece);
-    }
-  }
-  conversation.blocks = std::move(split);
-}
-
 std::optional<Cut> find_cut(const Conversation& conversation, std::uint64_t keep_tokens) {
   const std::vector<Block>& blocks = conversation.blocks;
   std::size_t first = blocks.size();
@@ -116,7 +99,7 @@ std::string transcript(const Conversation& conversation, std::size_t blocks) {
   for (std::size_t i = 0; i < blocks; ++i) {
     const Block& block = conversation.blocks[i];
     for (const Piece& piece : block.pieces) {
-      const PartView& part = piece.part;
+      const WirePart part = piece.part();
       if (part.type == PartType::kText) {
         say(out, block.is_assistant ? "Assistant" : "User", plain(part.text));
       } else if (part.type == PartType::kToolUse) {
@@ -125,12 +108,10 @@ std::string transcript(const Conversation& conversation, std::size_t blocks) {
         say(out, block.is_assistant ? "Assistant" : "User", plain(stand_in(part)));
       }
     }
-    for (const Piece& result : block.results) {
-      const std::string output = shortened(output_text(result.part), kTranscriptOutput);
-      say(out,
-          result.part.is_error ? "Error of " + plain(result.part.name)
-                               : "Result of " + plain(result.part.name),
-          plain(output));
+    for (const Piece& piece : block.results) {
+      const WirePart result = piece.part();
+      const std::string output = shortened(output_text(result), kTranscriptOutput);
+      say(out, (result.is_error ? "Error of " : "Result of ") + plain(result.name), plain(output));
     }
   }
   return out;
@@ -139,16 +120,17 @@ std::string transcript(const Conversation& conversation, std::size_t blocks) {
 void collect_files(const Conversation& conversation, std::size_t blocks, TouchedFiles& into) {
   for (std::size_t i = 0; i < blocks; ++i) {
     for (const Piece& piece : conversation.blocks[i].pieces) {
-      if (piece.part.type != PartType::kToolUse) continue;
+      if (piece.type() != PartType::kToolUse) continue;
+      const WirePart call = piece.part();
       std::string path;
       for (const std::string_view key : {"path", "file_path", "filePath", "filename"}) {
-        const auto member = json::find_member(piece.part.input, key);
+        const auto member = json::find_member(call.input, key);
         if (member && member->kind == json::Kind::kString && path.empty()) {
           path = json::decode_string(member->value);
         }
       }
       if (path.empty()) continue;
-      std::string tool = plain(piece.part.name);
+      std::string tool = plain(call.name);
       for (char& c : tool) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
       if (names_any(tool, {"write", "edit", "patch", "create", "replace", "insert", "delete"})) {
         add_once(into.changed, std::move(path));
@@ -165,25 +147,26 @@ std::vector<ShorterOutput> shorter_outputs(const Conversation& conversation, std
   for (std::size_t i = 0; i < blocks; ++i) {
     for (const Piece& result : conversation.blocks[i].results) {
       const Note& note = conversation.notes[result.note];
-      if (note.verdict == Verdict::kKept) by_entry[note.entry.ordinal].push_back(&result);
+      if (note.verdict == Verdict::kKept) by_entry[note.entry->ordinal].push_back(&result);
     }
   }
   std::vector<ShorterOutput> shorter;
   for (const auto& [ordinal, results] : by_entry) {
     const bool is_worth_it = std::any_of(results.begin(), results.end(), [](const Piece* result) {
-      return result->part.content.size() > kWorthPruning;
+      return result->part().content.size() > kWorthPruning;
     });
     if (!is_worth_it) continue;
     ShorterOutput output;
     output.entry = entry_of(conversation, *results.front());
     json::Writer out(output.replacement);
     out.begin_array();
-    for (const Piece* result : results) {
+    for (const Piece* piece : results) {
+      const WirePart result = piece->part();
       out.begin_object()
           .member("type", "tool_result")
-          .raw_member("toolUseId", result->part.tool_use_id)
-          .raw_member("content", shortened_content(output_text(result->part), kPrunedOutput));
-      if (result->part.is_error) out.member("isError", true);
+          .raw_member("toolUseId", result.tool_use_id)
+          .raw_member("content", shortened_content(output_text(result), kPrunedOutput));
+      if (result.is_error) out.member("isError", true);
       out.end_object();
     }
     out.end_array();

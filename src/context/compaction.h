@@ -18,10 +18,6 @@ struct Cut {
   std::uint64_t kept_tokens = 0;
 };
 
-/// Undoes the joining of what a user said in several entries: a cut may lie between
-/// them. The rest of this header takes such a conversation too, writers do not.
-void split_users(Conversation& conversation);
-
 /// Nothing when everything fits into `keep_tokens`, or nothing can be cut off.
 std::optional<Cut> find_cut(const Conversation& conversation, std::uint64_t keep_tokens);
 

@@ -40,8 +40,9 @@ class Composer {
         rules_(rules),
         options_(options),
         names_(rules, result_) {
-    lift_all();
-    result_.model = options.model.empty() ? last_model() : options.model;
+    // What grows to this size and is thrown away would count as much again.
+    result_.notes.reserve(selection.entries.size() + selection.before.size());
+    result_.blocks.reserve(selection.entries.size());
   }
 
   Conversation run() {
@@ -49,49 +50,56 @@ class Composer {
       if (!take_setting(entry) && !entry.redacted) take_message_before(entry);
     }
     if (selection_.compaction) take_compaction(*selection_.compaction);
-    for (at_ = 0; at_ < selection_.entries.size(); ++at_) take(selection_.entries[at_]);
+    for (const PathEntry& entry : selection_.entries) take(entry);
     end_stream();
     close_calls();
     if (base_prompt_) result_.system.insert(result_.system.begin(), *base_prompt_);
     tidy();
+    result_.model = model_ ? *model_ : choose_model(last_named_);
     return std::move(result_);
   }
 
  private:
-  // Everything is read once, before anything is decided: which reasoning may stay
-  // depends on who spoke last.
-  void lift_all() {
-    lifted_.reserve(selection_.entries.size());
-    for (const PathEntry& entry : selection_.entries) {
-      Lifted lifted;
-      lifted.first = parts_.size();
-      if (dialect::carries_message(entry.type)) {
-        lifted.message = dialect::lift(entry.type, entry.payload, parts_);
-      }
-      lifted.count = parts_.size() - lifted.first;
-      lifted_.push_back(lifted);
+  // What will answer, when that must be known before everything has been read: to
+  // tell whose reasoning may stay. Who leaves reasoning behind also gives their
+  // name, so the search from the end is short.
+  const std::string& model() {
+    if (model_) return *model_;
+    std::string_view token;
+    for (std::size_t i = selection_.entries.size(); i-- > 0 && token.empty();) {
+      const PathEntry& entry = selection_.entries[i];
+      std::vector<PartView> parts;
+      if (!entry.redacted) token = model_named(entry, lift(entry, parts));
     }
+    return choose_model(token);
   }
 
-  std::string last_model() const {
-    for (std::size_t i = lifted_.size(); i-- > 0;) {
-      const PathEntry& entry = selection_.entries[i];
-      if (entry.redacted) continue;
-      std::string model = entry.code == EntryType::kModelChange
-                              ? plain(token_member(entry.payload, "model"))
-                              : plain(lifted_[i].message.model);
-      if (!model.empty()) return model;
+  const std::string& choose_model(std::string_view last_named) {
+    for (std::size_t i = selection_.before.size(); i-- > 0 && last_named.empty();) {
+      const PathEntry& entry = selection_.before[i];
+      if (entry.code != EntryType::kModelChange) continue;
+      last_named = token_member(entry.payload, "model");
+      break;
     }
-    for (auto entry = selection_.before.rbegin(); entry != selection_.before.rend(); ++entry) {
-      if (entry->code != EntryType::kModelChange) continue;
-      return plain(token_member(entry->payload, "model"));
-    }
-    return {};
+    return model_.emplace(options_.model.empty() ? plain(last_named) : options_.model);
+  }
+
+  // A token that says something, or nothing.
+  static std::string_view model_named(const PathEntry& entry, const MessageView& message) {
+    const std::string_view token = entry.code == EntryType::kModelChange
+                                       ? token_member(entry.payload, "model")
+                                       : message.model;
+    return token.size() > 2 ? token : std::string_view();
+  }
+
+  static MessageView lift(const PathEntry& entry, std::vector<PartView>& parts) {
+    if (!dialect::carries_message(entry.type)) return {};
+    return dialect::lift(entry.type, entry.payload, parts);
   }
 
   std::uint32_t note(const PathEntry& entry, Verdict verdict = Verdict::kKept,
                      std::string_view reason = {}) {
-    result_.notes.push_back({.entry = entry, .verdict = verdict, .reason = reason});
+    result_.notes.push_back({.entry = &entry, .reason = reason, .verdict = verdict});
     return static_cast<std::uint32_t>(result_.notes.size() - 1);
   }
 
@@ -101,8 +109,6 @@ class Composer {
     result_.notes[note].reason = reason;
   }
 
-  Piece piece(PartView part, std::uint32_t note) { return {.part = part, .id = {}, .note = note}; }
-
   // ---- what is not said but set
 
   bool take_setting(const PathEntry& entry) {
@@ -111,7 +117,7 @@ class Composer {
       const std::uint32_t number = note(entry, Verdict::kKept, "setting");
       if (const auto prompt = prompt_in(entry.payload)) {
         base_prompt_.reset();
-        if (says_something(*prompt)) base_prompt_ = piece(text_part(*prompt), number);
+        if (says_something(*prompt)) base_prompt_ = Piece(text_part(*prompt), number);
       }
       return true;
     }
@@ -130,7 +136,7 @@ class Composer {
     const std::string_view summary = token_member(entry.payload, "summary");
     if (!says_something(summary)) return leave_out(number, "empty");
     result_.preamble.push_back(
-        piece(text_of(result_,
+        Piece(text_of(result_,
                       "The conversation so far has been compacted. This summary stands for what "
                       "was said before:\n\n<summary>\n",
                       summary, "\n</summary>"),
@@ -146,6 +152,9 @@ class Composer {
       return;
     }
     if (entry.code != EntryType::kMessageDeltaBatch) end_stream();
+    parts_.clear();
+    message_ = lift(entry, parts_);
+    if (const auto named = model_named(entry, message_); !named.empty()) last_named_ = named;
     if (take_edited(entry) || take_setting(entry)) return;
     if (dialect::carries_message(entry.type)) {
       take_message(entry, note(entry));
@@ -191,16 +200,13 @@ class Composer {
 
   void take_message_before(const PathEntry& entry) {
     std::vector<PartView> parts;
-    const MessageView message = dialect::lift(entry.type, entry.payload, parts);
+    const MessageView message = lift(entry, parts);
     take_parts(entry, message, parts, note(entry));
   }
 
   void take_message(const PathEntry& entry, std::uint32_t number) {
-    const Lifted& lifted = lifted_[at_];
-    const std::span<const PartView> parts =
-        std::span<const PartView>(parts_).subspan(lifted.first, lifted.count);
-    if (!replacement_) return take_parts(entry, lifted.message, parts, number);
-    take_parts(entry, lifted.message, replaced(parts), number);
+    if (!replacement_) return take_parts(entry, message_, parts_, number);
+    take_parts(entry, message_, replaced(parts_), number);
   }
 
   void take_parts(const PathEntry& entry, const MessageView& message,
@@ -244,7 +250,7 @@ class Composer {
         if (message.role == Role::kAssistant && !rules_.keeps_all_reasoning) {
           leave_out(number, "attachment_of_assistant");
         } else {
-          add(message.role == Role::kAssistant, piece(part, number));
+          add(message.role == Role::kAssistant, Piece(part, number));
         }
         break;
       case PartType::kStatus:
@@ -259,15 +265,15 @@ class Composer {
   void take_text(const MessageView& message, const PartView& part, std::uint32_t number) {
     if (!says_something(part.text)) return leave_out(number, "empty");
     if (message.role != Role::kSystem) {
-      return add(message.role == Role::kAssistant, piece(part, number));
+      return add(message.role == Role::kAssistant, Piece(part, number));
     }
     ++accepted_;
     if (result_.blocks.empty()) {
-      result_.system.push_back(piece(part, number));
+      result_.system.push_back(Piece(part, number));
       return;
     }
     // Said in the middle: stays there, so that what is before it does not change.
-    add(false, piece(text_of(result_, "<system>\n", part.text, "\n</system>"), number));
+    add(false, Piece(text_of(result_, "<system>\n", part.text, "\n</system>"), number));
   }
 
   bool is_signer(std::string_view provider) const {
@@ -276,7 +282,7 @@ class Composer {
 
   void take_thinking(const MessageView& message, const PartView& part, std::uint32_t number) {
     const bool is_ours = !part.signature.empty() && is_signer(plain(message.provider)) &&
-                         plain(message.model) == result_.model;
+                         plain(message.model) == model();
     const bool is_kept =
         rules_.keeps_all_reasoning ? !part.signature.empty() || says_something(part.text) : is_ours;
     if (message.role != Role::kAssistant || !is_kept) {
@@ -287,9 +293,9 @@ class Composer {
     const bool opens = result_.blocks.empty() || !result_.blocks.back().is_assistant ||
                        result_.blocks.back().has_calls() ||
                        result_.blocks.back().pieces.back().note == number ||
-                       result_.blocks.back().pieces.back().part.type == PartType::kThinking;
+                       result_.blocks.back().pieces.back().type() == PartType::kThinking;
     if (!opens && !rules_.keeps_all_reasoning) return leave_out(number, "reasoning_out_of_place");
-    add(true, piece(part, number));
+    add(true, Piece(part, number));
   }
 
   // ---- calls and results
@@ -298,16 +304,15 @@ class Composer {
     const std::string id = plain(part.tool_use_id);
     // Some write a call twice: in the answer, and as a line of its own.
     if (!id.empty() && open_.contains(id)) return leave_out(number, "repeated_call");
-    Piece call = piece(part, number);
-    call.part.name = names_.tool(part.name);
+    WirePart call = part;
+    call.name = names_.tool(part.name);
     call.id = names_.call(id);
-    add(true, call);
+    add(true, Piece(call, number));
     Block& block = result_.blocks.back();
-    Piece result;
+    WirePart result;
     result.id = call.id;
-    result.note = number;
-    result.part.name = call.part.name;
-    block.results.push_back(result);
+    result.name = call.name;
+    block.results.emplace_back(result, number);
     if (!id.empty()) {
       open_[id] = {.block = result_.blocks.size() - 1, .slot = block.results.size() - 1};
     }
@@ -317,10 +322,11 @@ class Composer {
     const auto open = open_.find(plain(part.tool_use_id));
     if (open == open_.end()) return leave_out(number, "no_such_call");
     Piece& result = result_.blocks[open->second.block].results[open->second.slot];
-    const std::string_view name = result.part.name;
-    result.part = part;
-    result.part.name = name;
-    result.note = number;
+    const WirePart call = result.part();
+    WirePart answer = part;
+    answer.id = call.id;
+    answer.name = call.name;
+    result = Piece(answer, number);
     ++accepted_;
     open_.erase(open);
   }
@@ -328,12 +334,14 @@ class Composer {
   // Every call that was cut off gets a result that says so.
   void close_calls() {
     for (Block& block : result_.blocks) {
-      for (Piece& result : block.results) {
-        if (result.part.type == PartType::kToolResult) continue;
-        result.part.type = PartType::kToolResult;
-        result.part.is_error = true;
-        result.part.content = "\"[No result: the call was interrupted.]\"";
-        result.note = note(result_.notes[result.note].entry, Verdict::kAdded, "interrupted_call");
+      for (Piece& piece : block.results) {
+        if (piece.type() == PartType::kToolResult) continue;
+        WirePart result = piece.part();
+        result.type = PartType::kToolResult;
+        result.is_error = true;
+        result.content = "\"[No result: the call was interrupted.]\"";
+        const PathEntry& entry = *result_.notes[piece.note].entry;
+        piece = Piece(result, note(entry, Verdict::kAdded, "interrupted_call"));
       }
     }
   }
@@ -343,7 +351,7 @@ class Composer {
   // Also when it is redacted: then its pieces must not come back.
   bool completes_stream(const PathEntry& entry) const {
     return entry.code == EntryType::kMessage && !stream_.empty() &&
-           plain(lifted_[at_].message.stream_id) == stream_;
+           plain(token_member(entry.payload, "streamId")) == stream_;
   }
 
   void take_deltas(const PathEntry& entry) {
@@ -387,7 +395,7 @@ class Composer {
     const std::uint32_t number = note(entry, Verdict::kKept, "summary");
     const std::string_view summary = token_member(entry.payload, "summary");
     if (!says_something(summary)) return leave_out(number, "empty");
-    add(false, piece(text_of(result_,
+    add(false, Piece(text_of(result_,
                              "This summary stands for another branch of the conversation, which "
                              "was left:\n\n<summary>\n",
                              summary, "\n</summary>"),
@@ -401,10 +409,7 @@ class Composer {
     std::vector<Block>& blocks = result_.blocks;
     const bool goes_on = !blocks.empty() && blocks.back().is_assistant == is_assistant &&
                          (!blocks.back().has_calls() || piece_goes_on(blocks.back(), piece));
-    if (!goes_on) {
-      blocks.emplace_back();
-      blocks.back().is_assistant = is_assistant;
-    }
+    if (!goes_on) blocks.push_back(result_.new_block(is_assistant));
     blocks.back().pieces.push_back(piece);
   }
 
@@ -412,10 +417,9 @@ class Composer {
   // write for each part of one answer, as long as none is answered.
   bool piece_goes_on(const Block& block, const Piece& piece) const {
     if (block.pieces.back().note == piece.note) return true;
-    return piece.part.type == PartType::kToolUse &&
-           std::all_of(block.results.begin(), block.results.end(), [](const Piece& result) {
-             return result.part.type != PartType::kToolResult;
-           });
+    return piece.type() == PartType::kToolUse &&
+           std::all_of(block.results.begin(), block.results.end(),
+                       [](const Piece& result) { return result.type() != PartType::kToolResult; });
   }
 
   void tidy() {
@@ -427,27 +431,29 @@ class Composer {
   }
 
   void drop_last_thoughts(Block& block) {
-    while (!block.pieces.empty() && block.pieces.back().part.type == PartType::kThinking) {
+    while (!block.pieces.empty() && block.pieces.back().type() == PartType::kThinking) {
       leave_out(block.pieces.back().note, "reasoning_without_answer");
       block.pieces.pop_back();
     }
   }
 
   void join_blocks() {
-    std::vector<Block> joined;
-    for (Block& block : result_.blocks) {
+    std::vector<Block>& blocks = result_.blocks;
+    std::size_t joined = 0;
+    for (Block& block : blocks) {
       if (block.pieces.empty()) continue;
-      const bool goes_on = !joined.empty() && !joined.back().has_calls() &&
-                           joined.back().is_assistant == block.is_assistant;
-      if (!goes_on) {
-        joined.push_back(std::move(block));
-        continue;
+      Block* const last = joined == 0 ? nullptr : &blocks[joined - 1];
+      const bool goes_on =
+          last != nullptr && !last->has_calls() && last->is_assistant == block.is_assistant;
+      if (goes_on) {
+        last->pieces.insert(last->pieces.end(), block.pieces.begin(), block.pieces.end());
+        last->results = std::move(block.results);
+      } else if (Block& place = blocks[joined++]; &place != &block) {
+        place = std::move(block);
       }
-      for (Piece& piece : block.pieces) joined.back().pieces.push_back(piece);
-      joined.back().results = std::move(block.results);
     }
-    result_.anchor_block = std::min(result_.anchor_block, joined.empty() ? 0 : joined.size() - 1);
-    result_.blocks = std::move(joined);
+    blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(joined), blocks.end());
+    result_.anchor_block = std::min(result_.anchor_block, joined == 0 ? 0 : joined - 1);
   }
 
   void add_missing_speakers() {
@@ -460,7 +466,7 @@ class Composer {
     const Block& last = blocks.back();
     result_.assistant_last = last.is_assistant && !last.has_calls();
     if (rules_.user_last && !options_.open_ended && last.is_assistant && !last.has_calls()) {
-      Block go_on;
+      Block go_on = result_.new_block(false);
       go_on.pieces.push_back(
           said_by_us("Go on from where you stopped.", "assistant_last", last.pieces.back().note));
       blocks.push_back(std::move(go_on));
@@ -468,8 +474,8 @@ class Composer {
   }
 
   Piece said_by_us(std::string_view words, std::string_view reason, std::uint32_t because) {
-    const PathEntry entry = result_.notes[because].entry;
-    return piece(text_of(result_, words), note(entry, Verdict::kAdded, reason));
+    const PathEntry& entry = *result_.notes[because].entry;
+    return Piece(text_of(result_, words), note(entry, Verdict::kAdded, reason));
   }
 
   static PartView text_part(std::string_view token) {
@@ -479,11 +485,6 @@ class Composer {
     return part;
   }
 
-  struct Lifted {
-    MessageView message;
-    std::size_t first = 0;  // of its parts
-    std::size_t count = 0;
-  };
   struct Slot {
     std::size_t block = 0;
     std::size_t slot = 0;
@@ -495,9 +496,10 @@ class Composer {
   const ContextOptions& options_;
   Conversation result_;
   WireNames names_;
-  std::vector<Lifted> lifted_;   // by entry
-  std::vector<PartView> parts_;  // of all of them
-  std::size_t at_ = 0;           // the entry at hand
+  MessageView message_;  // of the entry at hand
+  std::vector<PartView> parts_;
+  std::string_view last_named_;  // the last model that was named so far
+  std::optional<std::string> model_;
   std::optional<std::string_view> replacement_;
   std::optional<Piece> base_prompt_;
   std::unordered_map<std::string, Slot> open_;  // calls without a result, by their id

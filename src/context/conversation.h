@@ -12,46 +12,55 @@
 #pragma once
 
 #include <deque>
+#include <memory>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "context/piece.h"
 #include "context/rules.h"
 #include "context/selection.h"
-#include "model/message_view.h"
 
 namespace quipu::context {
 
-/// One part, and where it came from. Strings are tokens: see message_view.h.
-struct Piece {
-  PartView part;
-  std::string_view id;  // token: calls and results, as the provider will see it
-  std::uint32_t note = 0;
-  std::uint64_t tokens = 0;
-};
+using Pieces = std::pmr::vector<Piece>;
 
 struct Block {
+  Block(bool assistant, std::pmr::memory_resource& memory)
+      : is_assistant(assistant), pieces(&memory), results(&memory) {}
+
   bool is_assistant = false;
-  std::vector<Piece> pieces;
-  std::vector<Piece> results;
+  Pieces pieces;
+  Pieces results;
 
   bool has_calls() const { return !results.empty(); }
 };
 
 /// What became of an entry; `Conversation::notes` has one for each that was looked at.
 struct Note {
-  PathEntry entry;
-  Verdict verdict = Verdict::kKept;
+  const PathEntry* entry = nullptr;  // of the selection
   std::string_view reason;
-  std::uint64_t tokens = 0;
+  std::uint32_t tokens = 0;
+  Verdict verdict = Verdict::kKept;
 };
 
 struct Conversation {
-  std::vector<Piece> system;  // texts
+  Conversation() = default;
+  Conversation(Conversation&&) = default;
+  // Would free the memory of blocks before the blocks.
+  Conversation& operator=(Conversation&&) = delete;
+
+  /// Of all blocks, so that it goes back to the system as a whole: in pieces it would
+  /// stay with the process, beside a request of hundreds of megabytes.
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> memory =
+      std::make_unique<std::pmr::monotonic_buffer_resource>();
+
+  Pieces system;  // texts
   /// Said before everything else, as the user, and never dropped: summaries, and
   /// that something is missing.
-  std::vector<Piece> preamble;
+  Pieces preamble;
   std::vector<Block> blocks;
   std::vector<Note> notes;
   std::string model;
@@ -67,12 +76,18 @@ struct Conversation {
 
   std::deque<std::string> owned;
 
+  Block new_block(bool is_assistant) const { return {is_assistant, *memory}; }
+  /// When only the notes are needed any more.
+  void free_blocks() {
+    std::vector<Block>().swap(blocks);
+    memory->release();
+  }
   /// Keeps `json` alive as long as the conversation.
   std::string_view keep(std::string json);
 };
 
-/// Makes the conversation that `rules` ask for. `model`: what will answer; empty:
-/// what answered last.
+/// Makes the conversation that `rules` ask for. It refers to `selection`, and both
+/// to the lineage.
 Conversation converse(const Selection& selection, const Lineage& lineage, const Rules& rules,
                       const ContextOptions& options);
 

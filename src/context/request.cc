@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_scan.h"
+#include "base/prefault.h"
 
 namespace quipu::context {
 namespace {
@@ -23,11 +24,13 @@ bool is_base64(std::string_view data) {
 }
 
 void place_preamble(Conversation& conversation) {
-  std::vector<Piece>& preamble = conversation.preamble;
+  Pieces& preamble = conversation.preamble;
   if (preamble.empty()) return;
   std::vector<Block>& blocks = conversation.blocks;
-  if (blocks.empty() || blocks.front().is_assistant) blocks.insert(blocks.begin(), Block{});
-  std::vector<Piece>& first = blocks.front().pieces;
+  if (blocks.empty() || blocks.front().is_assistant) {
+    blocks.insert(blocks.begin(), conversation.new_block(false));
+  }
+  Pieces& first = blocks.front().pieces;
   first.insert(first.begin(), preamble.begin(), preamble.end());
   preamble.clear();
 }
@@ -50,7 +53,6 @@ void load_attachment(Conversation& conversation, PartView& part, const LoadAttac
   make_text(conversation, part, stand_in(part));
 }
 
-// Attachments inside a tool's output: the array is written anew, with the data in it.
 // Attachments inside a tool's output: where one had to be loaded, the array is
 // written anew.
 void load_output(Conversation& conversation, PartView& result, const LoadAttachment& load) {
@@ -81,13 +83,20 @@ void load_output(Conversation& conversation, PartView& result, const LoadAttachm
   result.content = conversation.keep(std::move(array));
 }
 
-std::size_t size_of(const Conversation& conversation) {
-  std::size_t bytes = 4096;
-  const auto add = [&bytes](const std::vector<Piece>& pieces) {
+struct SizeRange {
+  std::size_t least = 0;
+  std::size_t most = 4096;
+};
+
+SizeRange size_of(const Conversation& conversation) {
+  SizeRange bytes;
+  const auto add = [&bytes](const Pieces& pieces) {
     for (const Piece& piece : pieces) {
-      const PartView& part = piece.part;
-      bytes += part.text.size() + part.content.size() + part.input.size() * 9 / 8 +
-               part.data.size() + part.signature.size() + 160;
+      const WirePart part = piece.part();
+      const std::size_t text = part.text.size() + part.input.size();
+      bytes.least += text;
+      bytes.most += text + part.content.size() + part.input.size() / 8 + part.data.size() +
+                    part.signature.size() + 160;
     }
   };
   add(conversation.system);
@@ -104,14 +113,21 @@ Request write_request(Conversation& conversation, Provider provider, const LoadA
   place_preamble(conversation);
   for (Block& block : conversation.blocks) {
     for (Piece& piece : block.pieces) {
-      if (piece.part.type == PartType::kAttachment) {
-        load_attachment(conversation, piece.part, load);
-      }
+      if (piece.type() != PartType::kAttachment) continue;
+      WirePart part = piece.part();
+      load_attachment(conversation, part, load);
+      piece.set_part(part);
     }
-    for (Piece& result : block.results) load_output(conversation, result.part, load);
+    for (Piece& piece : block.results) {
+      WirePart result = piece.part();
+      load_output(conversation, result, load);
+      piece.set_part(result);
+    }
   }
   Request request;
-  request.json.reserve(size_of(conversation));
+  const SizeRange size = size_of(conversation);
+  request.json.reserve(size.most);
+  prefault(request.json.data(), size.least);
   json::Writer out(request.json);
   out.begin_object();
   switch (provider) {
@@ -163,12 +179,12 @@ std::string output_text(const PartView& result) {
   return text.empty() ? std::string(kNoOutput) : "\"" + text + "\"";
 }
 
-std::string joined_text(const std::vector<Piece>& pieces) {
+std::string joined_text(const Pieces& pieces) {
   std::string text = "\"";
   for (const Piece& piece : pieces) {
-    if (piece.part.type != PartType::kText) continue;
+    if (piece.type() != PartType::kText) continue;
     if (text.size() > 1) text += "\\n\\n";
-    text += inner(piece.part.text);
+    text += inner(piece.part().text);
   }
   return text + "\"";
 }

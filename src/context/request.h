@@ -41,7 +41,7 @@ std::string input_object(const PartView& call);
 /// The output of a call as one string token, never blank: what is not text is named.
 std::string output_text(const PartView& result);
 /// All texts as one token, with blank lines between.
-std::string joined_text(const std::vector<Piece>& pieces);
+std::string joined_text(const Pieces& pieces);
 /// A text token that stands for an attachment which the provider cannot take.
 std::string stand_in(const PartView& attachment);
 /// "data:image/png;base64,…" as a token.

@@ -31,11 +31,15 @@ class Selector {
   Selector(const Lineage& lineage, bool full) : lineage_(lineage), full_(full) {}
 
   Result<Selection> run(Ordinal head) {
+    // No more than the path has, most of it untouched when there is a compaction.
+    // Growing would leave holes as large as the list behind it.
+    TRY_ASSIGN(const StoredEntry last, lineage_.entry(head));
+    result_.entries.reserve(last.place.depth + 1);
     TRY_ASSIGN(const Ordinal before, walk_conversation(head));
     std::reverse(result_.entries.begin(), result_.entries.end());
     if (before != kNone) {
-      TRY_ASSIGN(const StoredEntry last, lineage_.entry(before));
-      result_.covered = last.place.depth + 1;
+      TRY_ASSIGN(const StoredEntry covered, lineage_.entry(before));
+      result_.covered = covered.place.depth + 1;
       if (!has_checkpoint_) TRY(walk_settings(before));
     }
     return std::move(result_);

@@ -37,7 +37,7 @@ void write_text(json::Writer& out, std::string_view token) {
 }
 
 void write_piece(json::Writer& out, const Piece& piece) {
-  const PartView& part = piece.part;
+  const WirePart part = piece.part();
   switch (part.type) {
     case PartType::kText:
       return write_text(out, part.text);
@@ -48,7 +48,7 @@ void write_piece(json::Writer& out, const Piece& piece) {
     case PartType::kToolUse:
       out.begin_object()
           .member("type", "tool_use")
-          .raw_member("id", piece.id)
+          .raw_member("id", part.id)
           .raw_member("name", part.name)
           .raw_member("input", input_object(part))
           .end_object();
@@ -79,10 +79,10 @@ void write_output(json::Writer& out, const PartView& result) {
   out.end_array();
 }
 
-void write_result(json::Writer& out, const Piece& result) {
+void write_result(json::Writer& out, const WirePart& result) {
   out.begin_object().member("type", "tool_result").raw_member("tool_use_id", result.id);
-  write_output(out, result.part);
-  if (result.part.is_error) out.member("is_error", true);
+  write_output(out, result);
+  if (result.is_error) out.member("is_error", true);
   out.end_object();
 }
 
@@ -121,8 +121,8 @@ std::uint32_t write_anthropic(json::Writer& out, const Conversation& conversatio
     }
     const bool is_open_end = block.is_assistant && i + 1 == blocks.size() && !block.has_calls();
     for (const Piece& piece : block.pieces) {
-      if (is_open_end && piece.part.type == PartType::kText && &piece == &block.pieces.back()) {
-        write_text(out, trimmed(piece.part.text));
+      if (is_open_end && piece.type() == PartType::kText && &piece == &block.pieces.back()) {
+        write_text(out, trimmed(piece.part().text));
       } else {
         write_piece(out, piece);
       }
@@ -131,7 +131,7 @@ std::uint32_t write_anthropic(json::Writer& out, const Conversation& conversatio
     if (!block.has_calls()) continue;
     out.begin_object().member("role", "user").key("content").begin_array();
     ++messages;
-    for (const Piece& result : block.results) write_result(out, result);
+    for (const Piece& result : block.results) write_result(out, result.part());
     const bool is_answered_on = i + 1 < blocks.size() && !blocks[i + 1].is_assistant;
     if (!is_answered_on) out.end_array().end_object();
   }

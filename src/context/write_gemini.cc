@@ -27,7 +27,7 @@ void write_user_piece(json::Writer& out, const PartView& part) {
 void write_model(json::Writer& out, const Block& block, bool needs_signature) {
   std::string_view signature;
   for (const Piece& piece : block.pieces) {
-    const PartView& part = piece.part;
+    const WirePart part = piece.part();
     if (part.type == PartType::kThinking) signature = part.signature;
     if (part.type != PartType::kText && part.type != PartType::kToolUse) continue;
     const bool is_call = part.type == PartType::kToolUse;
@@ -50,11 +50,12 @@ void write_model(json::Writer& out, const Block& block, bool needs_signature) {
 }
 
 void write_results(json::Writer& out, const Block& block) {
-  for (const Piece& result : block.results) {
-    out.begin_object().key("functionResponse").begin_object().raw_member("name", result.part.name);
+  for (const Piece& piece : block.results) {
+    const WirePart result = piece.part();
+    out.begin_object().key("functionResponse").begin_object().raw_member("name", result.name);
     out.key("response")
         .begin_object()
-        .raw_member(result.part.is_error ? "error" : "output", output_text(result.part))
+        .raw_member(result.is_error ? "error" : "output", output_text(result))
         .end_object();
     out.end_object().end_object();
   }
@@ -72,7 +73,7 @@ std::uint32_t write_gemini(json::Writer& out, const Conversation& conversation) 
   };
   if (!conversation.system.empty()) {
     out.key("systemInstruction").begin_object().key("parts").begin_array();
-    for (const Piece& piece : conversation.system) write_user_piece(out, piece.part);
+    for (const Piece& piece : conversation.system) write_user_piece(out, piece.part());
     out.end_array().end_object();
   }
   out.key("contents").begin_array();
@@ -80,7 +81,7 @@ std::uint32_t write_gemini(json::Writer& out, const Conversation& conversation) 
   for (const Block& block : conversation.blocks) {
     if (!block.is_assistant) {
       content("user", [&] {
-        for (const Piece& piece : block.pieces) write_user_piece(out, piece.part);
+        for (const Piece& piece : block.pieces) write_user_piece(out, piece.part());
       });
       continue;
     }

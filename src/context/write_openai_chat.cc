@@ -7,7 +7,7 @@ namespace {
 
 bool is_text_only(const Block& block) {
   for (const Piece& piece : block.pieces) {
-    if (piece.part.type == PartType::kAttachment) return false;
+    if (piece.type() == PartType::kAttachment) return false;
   }
   return true;
 }
@@ -39,10 +39,10 @@ void write_user(json::Writer& out, const Block& block) {
   }
   out.key("content").begin_array();
   for (const Piece& piece : block.pieces) {
-    if (piece.part.type == PartType::kAttachment) {
-      write_attachment(out, piece.part);
+    if (piece.type() == PartType::kAttachment) {
+      write_attachment(out, piece.part());
     } else {
-      out.begin_object().member("type", "text").raw_member("text", piece.part.text).end_object();
+      out.begin_object().member("type", "text").raw_member("text", piece.part().text).end_object();
     }
   }
   out.end_array().end_object();
@@ -55,11 +55,12 @@ void write_assistant(json::Writer& out, const Block& block) {
   if (block.has_calls()) {
     out.key("tool_calls").begin_array();
     for (const Piece& piece : block.pieces) {
-      if (piece.part.type != PartType::kToolUse) continue;
-      out.begin_object().raw_member("id", piece.id).member("type", "function").key("function");
+      if (piece.type() != PartType::kToolUse) continue;
+      const WirePart call = piece.part();
+      out.begin_object().raw_member("id", call.id).member("type", "function").key("function");
       out.begin_object()
-          .raw_member("name", piece.part.name)
-          .raw_member("arguments", json::quoted(input_object(piece.part)))
+          .raw_member("name", call.name)
+          .raw_member("arguments", json::quoted(input_object(call)))
           .end_object();
       out.end_object();
     }
@@ -82,11 +83,12 @@ std::uint32_t write_openai_chat(json::Writer& out, const Conversation& conversat
   for (const Block& block : conversation.blocks) {
     block.is_assistant ? write_assistant(out, block) : write_user(out, block);
     ++messages;
-    for (const Piece& result : block.results) {
+    for (const Piece& piece : block.results) {
+      const WirePart result = piece.part();
       out.begin_object()
           .member("role", "tool")
           .raw_member("tool_call_id", result.id)
-          .raw_member("content", output_text(result.part))
+          .raw_member("content", output_text(result))
           .end_object();
       ++messages;
     }

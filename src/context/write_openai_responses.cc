@@ -27,12 +27,12 @@ void write_user(json::Writer& out, const Block& block) {
   out.begin_object().member("type", "message").member("role", "user");
   out.key("content").begin_array();
   for (const Piece& piece : block.pieces) {
-    if (piece.part.type == PartType::kAttachment) {
-      write_attachment(out, piece.part);
+    if (piece.type() == PartType::kAttachment) {
+      write_attachment(out, piece.part());
     } else {
       out.begin_object()
           .member("type", "input_text")
-          .raw_member("text", piece.part.text)
+          .raw_member("text", piece.part().text)
           .end_object();
     }
   }
@@ -47,8 +47,7 @@ void write_reasoning(json::Writer& out, const PartView& part) {
   out.end_array().raw_member("encrypted_content", part.signature).end_object();
 }
 
-void write_said(json::Writer& out, const Piece& piece) {
-  const PartView& part = piece.part;
+void write_said(json::Writer& out, const WirePart& part) {
   if (part.type == PartType::kThinking) write_reasoning(out, part);
   if (part.type == PartType::kText) {
     out.begin_object().member("type", "message").member("role", "assistant");
@@ -59,7 +58,7 @@ void write_said(json::Writer& out, const Piece& piece) {
   if (part.type == PartType::kToolUse) {
     out.begin_object()
         .member("type", "function_call")
-        .raw_member("call_id", piece.id)
+        .raw_member("call_id", part.id)
         .raw_member("name", part.name)
         .raw_member("arguments", json::quoted(input_object(part)))
         .end_object();
@@ -81,14 +80,15 @@ std::uint32_t write_openai_responses(json::Writer& out, const Conversation& conv
       continue;
     }
     for (const Piece& piece : block.pieces) {
-      write_said(out, piece);
+      write_said(out, piece.part());
       ++items;
     }
-    for (const Piece& result : block.results) {
+    for (const Piece& piece : block.results) {
+      const WirePart result = piece.part();
       out.begin_object()
           .member("type", "function_call_output")
           .raw_member("call_id", result.id)
-          .raw_member("output", output_text(result.part))
+          .raw_member("output", output_text(result))
           .end_object();
       ++items;
     }

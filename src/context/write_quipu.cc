@@ -13,8 +13,7 @@ void write_attachment(json::Writer& out, const PartView& part) {
   out.raw_member("data", part.data);
 }
 
-void write_piece(json::Writer& out, const Piece& piece) {
-  const PartView& part = piece.part;
+void write_piece(json::Writer& out, const WirePart& part) {
   out.begin_object();
   switch (part.type) {
     case PartType::kText:
@@ -26,7 +25,7 @@ void write_piece(json::Writer& out, const Piece& piece) {
       if (part.redacted) out.member("redacted", true);
       break;
     case PartType::kToolUse:
-      out.member("type", "tool_use").raw_member("id", piece.id).raw_member("name", part.name);
+      out.member("type", "tool_use").raw_member("id", part.id).raw_member("name", part.name);
       if (part.raw_input.empty()) {
         out.raw_member("input", input_object(part));
       } else {
@@ -44,10 +43,10 @@ void write_piece(json::Writer& out, const Piece& piece) {
   out.end_object();
 }
 
-void write_result(json::Writer& out, const Piece& result) {
+void write_result(json::Writer& out, const WirePart& result) {
   out.begin_object().member("type", "tool_result").raw_member("toolUseId", result.id);
   std::vector<PartView> parts;
-  if (result.part.content.starts_with('[')) read_content(result.part.content, parts);
+  if (result.content.starts_with('[')) read_content(result.content, parts);
   const bool has_attachment = std::any_of(parts.begin(), parts.end(), [](const PartView& part) {
     return part.type == PartType::kAttachment;
   });
@@ -64,9 +63,9 @@ void write_result(json::Writer& out, const Piece& result) {
     }
     out.end_array();
   } else {
-    out.raw_member("content", output_text(result.part));
+    out.raw_member("content", output_text(result));
   }
-  if (result.part.is_error) out.member("isError", true);
+  if (result.is_error) out.member("isError", true);
   out.end_object();
 }
 
@@ -79,12 +78,12 @@ std::uint32_t write_quipu(json::Writer& out, const Conversation& conversation) {
   for (const Block& block : conversation.blocks) {
     out.begin_object().member("role", block.is_assistant ? "assistant" : "user");
     out.key("content").begin_array();
-    for (const Piece& piece : block.pieces) write_piece(out, piece);
+    for (const Piece& piece : block.pieces) write_piece(out, piece.part());
     out.end_array().end_object();
     ++messages;
     if (!block.has_calls()) continue;
     out.begin_object().member("role", "tool").key("content").begin_array();
-    for (const Piece& result : block.results) write_result(out, result);
+    for (const Piece& result : block.results) write_result(out, result.part());
     out.end_array().end_object();
     ++messages;
   }

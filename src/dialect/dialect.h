@@ -63,6 +63,8 @@ inline constexpr std::uint32_t kNoRecord = UINT32_MAX;
 struct Pick {
   std::uint32_t record = 0;
   std::uint32_t message = kAll;
+  /// The record whose content stands in the place of the message's own; kAll: none.
+  std::uint32_t content_of = kAll;
   static constexpr std::uint32_t kAll = UINT32_MAX;
 };
 

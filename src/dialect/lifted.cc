@@ -19,6 +19,32 @@ std::string_view Lifted::keep(std::string json) { return owned_.emplace_back(std
 
 std::string_view Lifted::token(std::string_view text) { return keep(json::quoted(text)); }
 
+namespace {
+
+std::string wrapped(std::string_view words, std::string_view token) {
+  std::string json = json::quoted(words);
+  json.pop_back();
+  if (token.size() > 2) json += token.substr(1, token.size() - 2);
+  return json + "\\n</summary>\"";
+}
+
+}  // namespace
+
+void Lifted::summary(std::string_view token) {
+  begin(Role::kUser);
+  part(text_part(keep(
+      wrapped("The conversation so far has been compacted. This summary stands for what was said "
+              "before:\n\n<summary>\n",
+              token))));
+}
+
+void Lifted::branch_summary(std::string_view token) {
+  begin(Role::kUser);
+  part(text_part(keep(wrapped(
+      "This summary stands for another branch of the conversation, which was left:\n\n<summary>\n",
+      token))));
+}
+
 void Lifted::clear() {
   messages_.clear();
   parts_.clear();

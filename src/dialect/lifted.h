@@ -33,6 +33,10 @@ class Lifted {
   std::string_view keep(std::string json);
   /// A token that says `text`.
   std::string_view token(std::string_view text);
+  /// A message of the user that says: this summary stands for what came before.
+  void summary(std::string_view token);
+  /// The same for a branch that was left.
+  void branch_summary(std::string_view token);
 
   std::span<const LiftedMessage> messages() const { return messages_; }
   std::span<const PartView> parts(const LiftedMessage& message) const {

@@ -156,6 +156,10 @@ void LineReader::judge(std::string_view text, Record& record) {
     return judge(object, record);
   }
   if (is_braced && describe_lenient(text, record)) return;
+  if (text.starts_with('[') && json::validate(text).ok()) {  // several records in one
+    members_.clear();
+    return describe_(Fields(members_), record);
+  }
   record.kind = "raw";
   record.is_fact = true;
   if (!text.empty()) record.problem = fused_torn_ ? "torn" : "not_json";

@@ -39,7 +39,8 @@ class Fields {
 
 class LineReader : public Reader {
  public:
-  /// `describe` says what a record is: `kind`, `id`, `link`, `timestamp` …
+  /// `describe` says what a record is: `kind`, `id`, `link`, `timestamp` … Of a line
+  /// that is an array there are no fields, only its bytes.
   using Describe = std::function<void(const Fields& fields, Record& record)>;
 
   /// `outline` is what the caller found in the file's first lines.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "fs/fs.h"
 #include "fs/posix_file.h"
@@ -130,6 +131,15 @@ class PosixHostFiles final : public HostFiles {
       return Error(Code::kInvalidArgument, path + ": no regular file");
     }
     return std::unique_ptr<HostFile>(std::move(file));
+  }
+
+  std::vector<std::string> shared_places() override {
+    std::vector<std::string> places{"/", "/tmp", "/var/tmp"};
+    for (const char* variable : {"HOME", "TMPDIR"}) {
+      const char* place = std::getenv(variable);
+      if (place != nullptr && *place == '/') places.emplace_back(place);
+    }
+    return places;
   }
 };
 

@@ -61,6 +61,10 @@ class HostFiles {
   /// does not make us wait.
   virtual Result<std::unique_ptr<HostFile>> open(const std::string& path);
 
+  /// Directories that hold work of all kinds: the root, the user's own, those for
+  /// temporary files. Absolute paths.
+  virtual std::vector<std::string> shared_places() = 0;
+
   /// The machine's own. Lives for ever.
   static HostFiles& system();
 };

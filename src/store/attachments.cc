@@ -192,13 +192,15 @@ class InlineMover {
   /// Writes an object that may have `content` with parts in it.
   Result<void> write_object(std::string_view object, json::Writer& out) {
     const bool is_attachment = text_member(object, "type") == "attachment";
+    const bool has_data = is_attachment && is_long(json::find_member(object, "data"));
     out.begin_object();
     json::MemberWalk walk(object);
     while (const auto member = walk.next()) {
       const bool is_parts =
           member->kind == json::Kind::kArray && json::key_equals(member->key, "content");
-      const bool is_data = is_attachment && member->kind == json::Kind::kString &&
-                           json::key_equals(member->key, "data");
+      const bool is_data = has_data && json::key_equals(member->key, "data");
+      // The data decides, and there is one hash.
+      if (has_data && json::key_equals(member->key, "sha256")) continue;
       if (is_parts) {
         out.key(member->key);
         TRY(write_parts(member->value, out));
@@ -230,13 +232,13 @@ class InlineMover {
     return {};
   }
 
+  bool is_long(const std::optional<json::Member>& data) const {
+    return data && data->kind == json::Kind::kString &&
+           json::decode_string(data->value).size() / 4 * 3 > inline_bytes_max_;
+  }
+
   Result<void> write_data(const json::Member& data, json::Writer& out) {
-    const std::string text = json::decode_string(data.value);
-    if (text.size() / 4 * 3 <= inline_bytes_max_) {
-      out.raw_member(data.key, data.value);
-      return {};
-    }
-    const auto bytes = base64_decode(text);
+    const auto bytes = base64_decode(json::decode_string(data.value));
     if (!bytes) return Error(Code::kInvalidArgument, "the data of an attachment is no base64");
     TRY_ASSIGN(const StoredAttachment stored, attachments_.put(*bytes));
     out.member("sha256", stored.sha256);

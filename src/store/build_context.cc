@@ -28,9 +28,9 @@ Result<void> take_notes(const Lineage& lineage, const context::Conversation& con
                         Context& into) {
   into.notes.reserve(conversation.notes.size());
   for (const context::Note& note : conversation.notes) {
-    TRY_ASSIGN(std::string id, lineage.id(note.entry.ordinal));
+    TRY_ASSIGN(std::string id, lineage.id(note.entry->ordinal));
     into.notes.push_back({.entry_id = std::move(id),
-                          .type = std::string(note.entry.type),
+                          .type = std::string(note.entry->type),
                           .verdict = note.verdict,
                           .reason = std::string(note.reason),
                           .tokens = note.tokens});
@@ -41,7 +41,7 @@ Result<void> take_notes(const Lineage& lineage, const context::Conversation& con
 // What each entry takes, and all of them.
 std::uint64_t add_up(context::Conversation& conversation) {
   std::uint64_t total = 0;
-  const auto add = [&](const std::vector<context::Piece>& pieces) {
+  const auto add = [&](const context::Pieces& pieces) {
     for (const context::Piece& piece : pieces) {
       conversation.notes[piece.note].tokens += piece.tokens;
       total += piece.tokens;
@@ -78,6 +78,8 @@ Result<Context> build(Store& store, std::string_view session_id, const ContextOp
   context.request = std::move(request.json);
   context.messages = request.messages;
   context.tokens = add_up(conversation);
+  // Before the notes are made: both are large.
+  conversation.free_blocks();
   context.model = conversation.model;
   context.thinking_level = conversation.thinking_level;
   context.covered_entries = selection.covered;

@@ -7,6 +7,7 @@
 #include "context/budget.h"
 #include "context/compaction.h"
 #include "context/rules.h"
+#include "context/users.h"
 #include "quipu/store.h"
 #include "store/guarded.h"
 
@@ -43,12 +44,12 @@ class Compaction {
     if (lineage_->head() == kNone) return CompactResult{};
     TRY_ASSIGN(head_, lineage_->id(lineage_->head()));
     TRY_ASSIGN(selection_, context::select(*lineage_, lineage_->head(), false));
-    conversation_ = context::converse(selection_, *lineage_, context::rules_of(Provider::kQuipu),
-                                      {.open_ended = true});
-    result_.tokens_before = context::count_tokens(conversation_);
+    conversation_.emplace(context::converse(
+        selection_, *lineage_, context::rules_of(Provider::kQuipu), {.open_ended = true}));
+    result_.tokens_before = context::count_tokens(*conversation_);
     result_.tokens_after = result_.tokens_before;
-    context::split_users(conversation_);
-    const auto cut = context::find_cut(conversation_, options_.keep_tokens);
+    context::split_users(*conversation_);
+    const auto cut = context::find_cut(*conversation_, options_.keep_tokens);
     if (!cut) return result_;
     auto written = options_.summarizer ? summarize(*cut) : prune(*cut);
     if (!written.ok()) return std::move(written).error();
@@ -59,7 +60,7 @@ class Compaction {
   Result<void> summarize(const context::Cut& cut) {
     CompactionInput input;
     input.session_id = session_id_;
-    input.transcript = context::transcript(conversation_, cut.first_kept);
+    input.transcript = context::transcript(*conversation_, cut.first_kept);
     input.tokens = cut.covered_tokens;
     context::TouchedFiles files;
     if (selection_.compaction) {
@@ -72,7 +73,7 @@ class Compaction {
         files.changed = text_list(details->value, "filesChanged");
       }
     }
-    context::collect_files(conversation_, cut.first_kept, files);
+    context::collect_files(*conversation_, cut.first_kept, files);
     TRY_ASSIGN(result_.summary, options_.summarizer(input));
     if (!says_something(json::quoted(result_.summary))) {
       return Error(Code::kInvalidArgument, "the summarizer answered with nothing")
@@ -111,13 +112,13 @@ class Compaction {
   // for it on the whole path.
   Result<std::vector<std::string>> checkpoint_ids() {
     std::vector<PathEntry> settings;
-    for (const context::Piece& piece : conversation_.system) {
-      settings.push_back(conversation_.notes[piece.note].entry);
+    for (const context::Piece& piece : conversation_->system) {
+      settings.push_back(*conversation_->notes[piece.note].entry);
     }
     for (const EntryType code : {EntryType::kModelChange, EntryType::kThinkingLevelChange}) {
-      for (auto note = conversation_.notes.rbegin(); note != conversation_.notes.rend(); ++note) {
-        if (note->entry.code != code) continue;
-        settings.push_back(note->entry);
+      for (auto note = conversation_->notes.rbegin(); note != conversation_->notes.rend(); ++note) {
+        if (note->entry->code != code) continue;
+        settings.push_back(*note->entry);
         break;
       }
     }
@@ -131,7 +132,7 @@ class Compaction {
 
   Result<void> prune(const context::Cut& cut) {
     std::vector<NewEntry> edits;
-    for (const auto& output : context::shorter_outputs(conversation_, cut.first_kept)) {
+    for (const auto& output : context::shorter_outputs(*conversation_, cut.first_kept)) {
       TRY_ASSIGN(const std::string target, lineage_->id(output.entry.ordinal));
       NewEntry edit;
       edit.type = "context_edit";
@@ -171,7 +172,7 @@ class Compaction {
   std::shared_ptr<const Lineage> lineage_;
   std::string head_;
   context::Selection selection_;
-  Conversation conversation_;
+  std::optional<Conversation> conversation_;
   CompactResult result_;
 };
 
@@ -220,7 +221,10 @@ Result<std::string> lift_compaction(Store& store, std::string_view session_id,
         TRY_ASSIGN(target, lineage->id(selection.compaction->ordinal));
       }
     }
-    if (target.empty()) return Error(Code::kNotFound, "no compaction is in force");
+    if (target.empty()) {
+      return Error(Code::kNotFound, "no compaction is in force")
+          .with_hint("There is nothing to take back; --entry names an edit.");
+    }
     TRY_ASSIGN(const auto found, lineage->find(target));
     if (!found) return Error(Code::kNotFound, "no entry " + target + " in the session");
     TRY_ASSIGN(const StoredEntry stored, lineage->entry(found->ordinal));

@@ -96,7 +96,8 @@ Result<Project> project_of_id(const std::vector<Project>& projects, std::string_
   for (const Project& project : projects) {
     if (project.id == id) return project;
   }
-  return Error(Code::kNotFound, "there is no project " + std::string(id));
+  return Error(Code::kNotFound, "there is no project " + std::string(id))
+      .with_hint("`quipu project list` shows them.");
 }
 
 Project moved_to(Project project, const std::string& root) {
@@ -206,9 +207,11 @@ Result<Project> Projects::change(const Decide& decide) {
   return Error(Code::kBusy, "others change the projects all the time");
 }
 
+// A repository of everything (a home directory under version control) makes
+// nothing below it one piece of work.
 std::string Projects::repository_of(const std::string& path) {
   for (std::string at = path; !at.empty(); at = at.substr(0, at.rfind('/'))) {
-    if (files_.exists(at + "/.git")) return at;
+    if (files_.exists(at + "/.git")) return check_root(at).ok() ? at : std::string();
   }
   return {};
 }
@@ -257,6 +260,17 @@ Result<std::optional<Project>> Projects::resolve(std::string_view path) {
   });
 }
 
+// A project owns all that lies below its root.
+Result<void> Projects::check_root(const std::string& root) {
+  for (const std::string& shared : files_.shared_places()) {
+    TRY_ASSIGN(const std::string place, normalised(shared));
+    if (root != place) continue;
+    return Error(Code::kInvalidArgument, root + " holds work of all kinds, so it is no project")
+        .with_hint("name a directory in it");
+  }
+  return {};
+}
+
 Result<Project> Projects::ensure(std::string_view path, std::string_view name) {
   return guarded([&]() -> Result<Project> {
     TRY_ASSIGN(const std::string place, normalised(path));
@@ -273,6 +287,7 @@ Result<Project> Projects::ensure(std::string_view path, std::string_view name) {
       Project made;
       made.id = id;
       made.root = repository.empty() ? place : repository;
+      TRY(check_root(made.root));
       made.name = name.empty() ? last_part(made.root) : std::string(name);
       if (!repository.empty()) made.fingerprint = fingerprint_of(repository);
       return made;
@@ -307,6 +322,7 @@ Result<Project> Projects::rename(std::string_view id, std::string_view name) {
 Result<Project> Projects::relocate(std::string_view id, std::string_view new_root) {
   return guarded([&]() -> Result<Project> {
     TRY_ASSIGN(const std::string root, normalised(new_root));
+    TRY(check_root(root));
     return change([&](const std::vector<Project>& projects) -> Result<Project> {
       TRY_ASSIGN(Project project, project_of_id(projects, id));
       for (const Project& other : projects) {

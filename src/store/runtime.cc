@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "base/uuid.h"
 #include "quipu/writer.h"
+#include "store/derived_id.h"
 #include "store/fact_walk.h"
 #include "store/guarded.h"
 #include "store/runtime_read.h"
@@ -38,14 +39,14 @@ NewEntry run_start_fact(std::string id, std::uint64_t generation, std::string_vi
 }
 
 NewEntry run_end_fact(const std::string& run_id, std::string_view status) {
-  NewEntry entry = fact("run_end", run_id + ".end", run_id);
+  NewEntry entry = fact("run_end", derived_id(run_id, ".end"), run_id);
   json::Writer out(entry.payload);
   out.begin_object().member("runId", run_id).member("status", status).end_object();
   return entry;
 }
 
 NewEntry queue_remove_fact(const std::string& queue_id) {
-  NewEntry entry = fact("queue_remove", queue_id + ".removed");
+  NewEntry entry = fact("queue_remove", derived_id(queue_id, ".removed"));
   json::Writer(entry.payload).begin_object().member("queueId", queue_id).end_object();
   return entry;
 }
@@ -134,7 +135,7 @@ namespace {
 
 // A message that an earlier call took from the queue, or nothing.
 Result<std::optional<Dequeued>> find_dequeued(const Lineage& lineage, const std::string& queue_id) {
-  TRY_ASSIGN(const auto found, lineage.find(queue_id + ".message"));
+  TRY_ASSIGN(const auto found, lineage.find(derived_id(queue_id, ".message")));
   if (!found || !found->is_node) return std::optional<Dequeued>();
   EntryText text;
   TRY(read_entry(lineage, found->ordinal, text));
@@ -147,7 +148,7 @@ Result<std::optional<Dequeued>> find_dequeued(const Lineage& lineage, const std:
 Result<Dequeued> take_from_queue(SessionStore& sessions, const std::string& session_id,
                                  const QueuedMessage& queued, const DequeueOptions& options) {
   Dequeued taken{.queue_id = queued.queue_id,
-                 .entry_id = queued.queue_id + ".message",
+                 .entry_id = derived_id(queued.queue_id, ".message"),
                  .message = options.message.empty() ? queued.message : options.message};
   AppendOptions append;
   append.fence = options.fence;
@@ -264,7 +265,7 @@ Result<void> Runtime::resolve_permission(std::string_view request_id, std::strin
       if (request) return resolved_already(request_id);
       return Error(Code::kNotFound, "there is no permission request " + std::string(request_id));
     }
-    NewEntry entry = fact("permission_resolve", std::string(request_id) + ".resolved");
+    NewEntry entry = fact("permission_resolve", derived_id(request_id, ".resolved"));
     json::Writer out(entry.payload);
     out.begin_object().member("requestId", request_id).member("decision", decision);
     json::MemberWalk walk(details);

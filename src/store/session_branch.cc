@@ -7,6 +7,7 @@
 #include "base/json_write.h"
 #include "base/try.h"
 #include "quipu/branch.h"
+#include "store/derived_id.h"
 #include "store/fact_walk.h"
 #include "store/guarded.h"
 
@@ -65,9 +66,12 @@ Result<void> check_label(std::string_view name) {
       .with_hint("1 to 128 bytes of text without control characters");
 }
 
-NewEntry head_fact(std::string_view entry_id) {
+// `first`: the id of the entry that follows it in a branch, if its caller chose one. A
+// batch that is repeated after a lost answer must be the same batch.
+NewEntry head_fact(std::string_view entry_id, std::string_view first = {}) {
   NewEntry fact;
   fact.type = "head";
+  if (!first.empty()) fact.id = derived_id(first, ".head");
   fact.payload = "{\"entryId\":" + json::quoted(entry_id) + "}";
   return fact;
 }
@@ -118,6 +122,10 @@ Result<void> SessionBranch::refresh() {
     lineage_ = std::move(lineage);
     return {};
   });
+}
+
+void SessionBranch::look_again() {
+  ignore(refresh(), "what was stored is stored, and an error would say that it is not");
 }
 
 Result<Node> SessionBranch::node_at(std::string_view place) const {
@@ -197,12 +205,12 @@ Result<AppendResult> SessionBranch::create_branch(std::string_view from,
   return guarded([&]() -> Result<AppendResult> {
     if (entries.empty()) return nothing_to_branch_with();
     TRY_ASSIGN(const std::string entry_id, resolve(from));
-    std::vector<NewEntry> batch{head_fact(entry_id)};
+    std::vector<NewEntry> batch{head_fact(entry_id, entries.front().id)};
     batch.insert(batch.end(), entries.begin(), entries.end());
     TRY_ASSIGN(AppendResult stored,
                sessions_->append_session_entries(
                    session_id_, batch, append_options(options.fence, options.expected_head)));
-    TRY(refresh());
+    look_again();
     return without_head_fact(std::move(stored));
   });
 }
@@ -213,13 +221,18 @@ Result<AppendResult> SessionBranch::create_branch(std::string_view from,
   return guarded([&]() -> Result<AppendResult> {
     if (lines.empty()) return nothing_to_branch_with();
     TRY_ASSIGN(const std::string entry_id, resolve(from));
-    const std::string fact = R"({"type":"head","payload":)" + head_fact(entry_id).payload + "}";
+    const std::string_view first = lines.front();
+    const NewEntry moved =
+        head_fact(entry_id, json::validate(first).ok() ? text_member(first, "id") : "");
+    std::string fact = "{";
+    if (!moved.id.empty()) fact += "\"id\":" + json::quoted(moved.id) + ",";
+    fact += R"("type":"head","payload":)" + moved.payload + "}";
     std::vector<std::string_view> batch{fact};
     batch.insert(batch.end(), lines.begin(), lines.end());
     TRY_ASSIGN(AppendResult stored,
                sessions_->append_session_lines(
                    session_id_, batch, append_options(options.fence, options.expected_head)));
-    TRY(refresh());
+    look_again();
     return without_head_fact(std::move(stored));
   });
 }
@@ -245,7 +258,7 @@ Result<std::string> SessionBranch::switch_to(std::string_view to, const SwitchOp
     TRY_ASSIGN(const AppendResult stored,
                sessions_->append_session_entries(
                    session_id_, batch, append_options(options.fence, options.expected_head)));
-    TRY(refresh());
+    look_again();
     return batch.size() > 1 ? stored.last_appended_entry_id : entry_id;
   });
 }
@@ -257,7 +270,8 @@ Result<void> SessionBranch::append_label(const std::string& entry_id, std::strin
   json::Writer out(fact.payload);
   out.begin_object().member("targetEntryId", entry_id).member("label", name).end_object();
   TRY(sessions_->append_session_entries(session_id_, std::array{fact}));
-  return refresh();
+  look_again();
+  return {};
 }
 
 Result<void> SessionBranch::set_label(std::string_view place, std::string_view name) {
@@ -280,7 +294,8 @@ Result<void> SessionBranch::remove_label(std::string_view name) {
     const auto found = std::find_if(labels.begin(), labels.end(),
                                     [&](const OwnedLabel& label) { return label.name == name; });
     if (found == labels.end()) {
-      return Error(Code::kNotFound, "no entry has the label " + std::string(name));
+      return Error(Code::kNotFound, "no entry has the label " + std::string(name))
+          .with_hint("`quipu label SESSION --list` shows them.");
     }
     TRY_ASSIGN(const std::string entry_id, tree_.id(found->entry));
     return append_label(entry_id, "");

@@ -235,7 +235,7 @@ Result<SessionEnds> SessionStore::session_ends(std::string_view session_id) {
 Result<SessionSummary> SessionStore::describe_session(std::string_view session_id) {
   return guarded(closed_, [&]() -> Result<SessionSummary> {
     TRY_ASSIGN(const std::string id, checked_session_id(session_id));
-    return view::describe(*backend_, id);
+    return catalogue_->describe(id);
   });
 }
 

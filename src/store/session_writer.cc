@@ -4,8 +4,8 @@
 // 2. The first `tried` entries were given to the store together. They are given
 //    again together and alone: they are stored all or not at all, and a batch
 //    that mixed them with new ones could be half there.
-// 3. Every entry in the buffer has passed the door by itself, so no batch is
-//    refused for what one of them looks like.
+// 3. Every entry in the buffer has passed the door by itself, and no two have the
+//    same id, so no batch is refused for what its entries look like.
 #include <algorithm>
 
 #include "backend/backend.h"
@@ -53,6 +53,7 @@ struct SessionWriter::State {
   }
 
   Result<std::string> take(NewEntry entry);
+  Result<bool> waits(const NewEntry& entry) const;
   Result<void> write_batch();
   Result<void> flush();
   std::size_t next_batch() const;
@@ -98,9 +99,24 @@ Result<void> SessionWriter::State::flush() {
   return {};
 }
 
+// Whether the entry is in the buffer: the store takes no batch that has an id twice.
+Result<bool> SessionWriter::State::waits(const NewEntry& entry) const {
+  const auto same = std::find_if(buffer.begin(), buffer.end(),
+                                 [&](const NewEntry& other) { return other.id == entry.id; });
+  if (same == buffer.end()) return false;
+  if (same->type == entry.type && same->payload == entry.payload && same->meta == entry.meta) {
+    return true;
+  }
+  return Error(Code::kIdConflict, "another entry of the id " + entry.id + " waits to be stored");
+}
+
 Result<std::string> SessionWriter::State::take(NewEntry entry) {
   if (closed) return Error(Code::kInvalidArgument, "the writer is closed");
   if (refusal) return *refusal;
+  if (!entry.id.empty()) {
+    TRY_ASSIGN(const bool repeated, waits(entry));
+    if (repeated) return entry.id;
+  }
   const Filler filler = backend->filler();
   const std::int64_t now = filler.clock.unix_ms();
   if (entry.id.empty()) entry.id = uuid_v7(now, filler.random);

@@ -9,6 +9,9 @@
 namespace quipu::view {
 namespace {
 
+// Folding fewer entries than this takes less time than writing a row.
+constexpr Ordinal kWorthAWrite = 64;
+
 bool by_id(const RowPointer& a, const RowPointer& b) { return a->session_id < b->session_id; }
 
 /// A place in the order of lists: last active first, then by id.
@@ -71,33 +74,44 @@ void Catalogue::load() {
 
 // Null for a session that is gone.
 Result<RowPointer> Catalogue::fold(const SurveyedLog& log, const SessionRow* known) {
-  auto folded = fold_session(*backend_, log, known);
+  auto folded = fold_session(*backend_, log.session_id, known);
   if (folded.ok()) return std::make_shared<const SessionRow>(std::move(folded).value());
   if (folded.error().code() == Code::kNotFound) return RowPointer();
   if (folded.error().code() == Code::kNoMemory) return std::move(folded).error();
   return row_of_problem(log, folded.error());
 }
 
+// Logs are read without `mutex_`, so that whoever asks for one session does not
+// wait for a list of all.
 Result<void> Catalogue::refresh() {
-  MutexLock lock(mutex_);
-  load();
+  MutexLock listing(listing_);
+  std::vector<RowPointer> before;
+  std::map<std::string, RowPointer> described;
+  {
+    MutexLock lock(mutex_);
+    load();
+    before = rows_;
+    described.swap(described_);
+  }
   TRY_ASSIGN(const std::vector<SurveyedLog> logs, backend_->survey());
   std::vector<RowPointer> rows;
   std::vector<RowPointer> changed;
   std::vector<std::string> gone;
   rows.reserve(logs.size());
-  auto known = rows_.begin();
+  auto known = before.begin();
   for (const SurveyedLog& log : logs) {  // both by id
-    for (; known != rows_.end() && (*known)->session_id < log.session_id; ++known) {
+    for (; known != before.end() && (*known)->session_id < log.session_id; ++known) {
       gone.push_back((*known)->session_id);
     }
-    const bool has_row = known != rows_.end() && (*known)->session_id == log.session_id;
+    const bool has_row = known != before.end() && (*known)->session_id == log.session_id;
     const RowPointer row = has_row ? *known++ : nullptr;
-    if (row && is_up_to_date(*row, log)) {
+    const auto newer = described.find(log.session_id);
+    if (row && newer == described.end() && is_up_to_date(*row, log)) {
       rows.push_back(row);
       continue;
     }
-    TRY_ASSIGN(const RowPointer folded, fold(log, row.get()));
+    TRY_ASSIGN(const RowPointer folded,
+               fold(log, newer != described.end() ? newer->second.get() : row.get()));
     if (!folded) {
       if (row) gone.push_back(row->session_id);
       continue;
@@ -105,8 +119,9 @@ Result<void> Catalogue::refresh() {
     rows.push_back(folded);
     if (!row || *row != *folded) changed.push_back(folded);
   }
-  for (; known != rows_.end(); ++known) gone.push_back((*known)->session_id);
+  for (; known != before.end(); ++known) gone.push_back((*known)->session_id);
 
+  MutexLock lock(mutex_);
   rows_ = std::move(rows);
   if (!changed.empty() || !gone.empty() || newest_.size() != rows_.size()) sort();
   if (file_ && (!changed.empty() || !gone.empty() || file_->is_behind())) {
@@ -150,11 +165,35 @@ Result<Page<SessionSummary>> Catalogue::list(const SessionFilter& filter, const 
   return query(filter, page);
 }
 
-Result<SessionSummary> describe(Backend& backend, const std::string& session_id) {
-  SurveyedLog log;
-  log.session_id = session_id;
-  TRY_ASSIGN(SessionRow row, fold_session(backend, log, nullptr));
-  return std::move(row.summary);
+// The newest row that anybody has made of the session; null when nobody has.
+RowPointer Catalogue::known_row(const std::string& session_id) {
+  MutexLock lock(mutex_);
+  if (const auto row = described_.find(session_id); row != described_.end()) return row->second;
+  if (!loaded_) return file_ ? file_->find(session_id) : nullptr;
+  const auto row = std::lower_bound(
+      rows_.begin(), rows_.end(), session_id,
+      [](const RowPointer& one, const std::string& id) { return one->session_id < id; });
+  return row != rows_.end() && (*row)->session_id == session_id ? *row : nullptr;
+}
+
+// After the first list it is the next one that writes.
+void Catalogue::keep(const RowPointer& row, const SessionRow* known) {
+  MutexLock lock(mutex_);
+  described_[row->session_id] = row;
+  const Ordinal had = known != nullptr ? known->cursor.entries : 0;
+  if (file_ && !loaded_ && row->cursor.entries >= had + kWorthAWrite) file_->put(row);
+}
+
+Result<SessionSummary> Catalogue::describe(const std::string& session_id) {
+  const RowPointer known = known_row(session_id);
+  if (known) {
+    TRY_ASSIGN(const SurveyedLog log, backend_->survey(session_id));
+    if (is_up_to_date(*known, log)) return known->summary;
+  }
+  TRY_ASSIGN(SessionRow folded, fold_session(*backend_, session_id, known.get()));
+  const auto row = std::make_shared<const SessionRow>(std::move(folded));
+  keep(row, known.get());
+  return row->summary;
 }
 
 }  // namespace quipu::view

@@ -31,7 +31,7 @@ SessionCounts& SessionCounts::operator+=(const SessionCounts& more) {
 }
 
 bool SessionFilter::matches(const SessionSummary& session) const {
-  return passes(project, session.project_id) && passes(agent, session.agent_id) &&
+  return project.admits(session.project_id) && passes(agent, session.agent_id) &&
          passes(archived, session.archived) && passes(parent, session.parent_session) &&
          passes(status, session.status) && (!since_ms || session.last_active_ms >= *since_ms) &&
          (!until_ms || session.last_active_ms < *until_ms) &&

@@ -186,10 +186,18 @@ void add_runtime_fact(SessionRow& row, EntryType type, const Envelope& envelope)
   }
 }
 
+// What people say about a session is no work in it: a list must not change its
+// order because somebody tidied up.
+bool is_activity(EntryType type) {
+  return type != EntryType::kSessionInfo && type != EntryType::kLabel &&
+         type != EntryType::kRedaction;
+}
+
 void add_entry(SessionRow& row, const StoredEntry& stored, bool first, bool redacted) {
   Envelope envelope = read_envelope(stored.text);
   if (stored.adopted) adopt(envelope, stored.text);
-  if (const auto time = parse_timestamp(envelope.timestamp.view())) {
+  if (const auto time = parse_timestamp(envelope.timestamp.view());
+      time && is_activity(stored.place.type)) {
     row.newest_ms = *time;
   }
   switch (stored.place.type) {
@@ -219,12 +227,13 @@ void add_entry(SessionRow& row, const StoredEntry& stored, bool first, bool reda
 
 // The row's entries are the first of this log, and nothing that was added since
 // changes what they said.
-Result<bool> goes_on(const SessionRow& known, const LogView& own, const LogFacts& facts) {
+Result<bool> goes_on(const SessionRow& known, const LogView& own, const SurveyedLog& log) {
   const LogCursor& cursor = known.cursor;
   const FoldState& fold = own.fold();
+  if (cursor.device != log.device || cursor.inode != log.inode) return false;
   if (cursor.entries == 0 || cursor.entries > fold.count) return false;
   // The same size at another time: whatever it was, it was no append.
-  if (cursor.entries == fold.count && cursor.modified_ms != facts.modified_ms) return false;
+  if (cursor.entries == fold.count && cursor.modified_ms != log.modified_ms) return false;
   TRY_ASSIGN(const StoredEntry last, own.entry(cursor.entries - 1));
   if (crc32c(last.text) != cursor.tail_crc) return false;
   const Ordinal redaction = fold.last_fact[static_cast<std::size_t>(EntryType::kRedaction)];
@@ -238,19 +247,20 @@ bool is_fresh(const LogCursor& cursor, const SurveyedLog& log) {
          cursor.settled_bytes == log.bytes && cursor.modified_ms == log.modified_ms;
 }
 
-Result<SessionRow> fold_session(Backend& backend, const SurveyedLog& log, const SessionRow* known) {
+Result<SessionRow> fold_session(Backend& backend, const std::string& session_id,
+                                const SessionRow* known) {
   // Before the log is looked at: a change in between is then found the next time.
-  TRY_ASSIGN(const LogFacts facts, backend.facts(log.session_id));
-  TRY_ASSIGN(const auto lineage, backend.lineage(log.session_id));
+  TRY_ASSIGN(const SurveyedLog log, backend.survey(session_id));
+  TRY_ASSIGN(const auto lineage, backend.lineage(session_id));
   const LogView& own = lineage->own();
   const Ordinal base = lineage->base();
 
   SessionRow row;
-  if (known != nullptr && known->cursor.device == log.device && known->cursor.inode == log.inode) {
-    TRY_ASSIGN(const bool grown, goes_on(*known, own, facts));
+  if (known != nullptr) {
+    TRY_ASSIGN(const bool grown, goes_on(*known, own, log));
     if (grown) row = *known;
   }
-  row.session_id = log.session_id;
+  row.session_id = session_id;
   const Ordinal count = own.fold().count;
   for (Ordinal next = row.cursor.entries; next < count; ++next) {
     TRY_ASSIGN(const StoredEntry stored, own.entry(next));
@@ -260,9 +270,9 @@ Result<SessionRow> fold_session(Backend& backend, const SurveyedLog& log, const 
   row.cursor.device = log.device;
   row.cursor.inode = log.inode;
   row.cursor.settled_bytes = own.settled_bytes();
-  row.cursor.modified_ms = facts.modified_ms;
+  row.cursor.modified_ms = log.modified_ms;
   row.cursor.entries = count;
-  row.summary.log_bytes = facts.bytes;
+  row.summary.log_bytes = log.bytes;
   row.summary.damaged = own.damaged();
   row.summary.head.clear();
   row.summary.tail.clear();

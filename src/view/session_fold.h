@@ -9,7 +9,8 @@ namespace quipu::view {
 /// The row of a session as it is now. `known`, a row of the same session, is gone
 /// on from when the log has only grown since: the answer is the same as without
 /// it, in every member. `not_found` when the session is gone.
-Result<SessionRow> fold_session(Backend& backend, const SurveyedLog& log, const SessionRow* known);
+Result<SessionRow> fold_session(Backend& backend, const std::string& session_id,
+                                const SessionRow* known);
 
 /// Whether a row still says everything: the log is the same, and all of it was
 /// settled when the row was made.

@@ -49,7 +49,7 @@ struct SessionRow {
   SessionSummary summary{};
   std::string header_title{};
   std::string header_project{};
-  /// Timestamp of the newest entry that has one.
+  /// Timestamp of the newest entry that has one and is activity.
   std::optional<std::int64_t> newest_ms{};
   /// First line of the first user message.
   std::string first_words{};

@@ -15,12 +15,18 @@ constexpr const char* kSteps[] = {
     "CREATE TABLE sessions("
     "session_id TEXT PRIMARY KEY NOT NULL, device INTEGER, inode INTEGER, settled_bytes INTEGER, "
     "modified_ms INTEGER, entries INTEGER, tail_crc INTEGER, record TEXT, crc INTEGER"
-    ") WITHOUT ROWID"};
+    ") WITHOUT ROWID",
+    // Rows of schema 1 took what was said about a session for activity in it.
+    "DELETE FROM sessions"};
 
 // Somebody who lists must not wait long for somebody else who lists.
 constexpr std::chrono::milliseconds kBusyWait{50};
 
 std::int64_t as_signed(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+
+constexpr std::string_view kColumns =
+    "SELECT session_id, device, inode, settled_bytes, modified_ms, entries, tail_crc, record, crc "
+    "FROM sessions";
 
 LogCursor cursor_at(const sql::Statement& row, int column) {
   return {.device = static_cast<std::uint64_t>(row.integer(column)),
@@ -29,6 +35,16 @@ LogCursor cursor_at(const sql::Statement& row, int column) {
           .modified_ms = row.integer(column + 3),
           .entries = static_cast<Ordinal>(row.integer(column + 4)),
           .tail_crc = static_cast<std::uint32_t>(row.integer(column + 5))};
+}
+
+// Null: not what was written.
+RowPointer row_at(const sql::Statement& statement) {
+  std::string id(statement.text(0));
+  const LogCursor cursor = cursor_at(statement, 1);
+  const std::string_view record = statement.text(7);
+  if (statement.integer(8) != std::int64_t{row_crc(id, cursor, record)}) return nullptr;
+  auto decoded = decode_row(std::move(id), cursor, record);
+  return decoded ? std::make_shared<const SessionRow>(*std::move(decoded)) : nullptr;
 }
 
 Error bad_row() { return {Code::kCorrupt, "a row of the catalogue does not match its checksum"}; }
@@ -98,26 +114,45 @@ std::vector<RowPointer> ViewFile::load() {
 }
 
 Result<void> ViewFile::scan(std::vector<RowPointer>& rows) {
-  TRY_ASSIGN(sql::Statement statement,
-             connection_->prepare("SELECT session_id, device, inode, settled_bytes, modified_ms, "
-                                  "entries, tail_crc, record, crc FROM sessions"));
+  TRY_ASSIGN(sql::Statement statement, connection_->prepare(kColumns));
   std::unordered_set<std::string> seen;
   bool sound = true;
   for (;;) {
     TRY_ASSIGN(const bool row, statement.step());
     if (!row) break;
-    std::string id(statement.text(0));
-    const LogCursor cursor = cursor_at(statement, 1);
-    const std::string_view record = statement.text(7);
-    const bool whole = statement.integer(8) == std::int64_t{row_crc(id, cursor, record)};
-    auto decoded = whole ? decode_row(id, cursor, record) : std::nullopt;
-    if (!decoded || !seen.insert(std::move(id)).second) {
+    RowPointer decoded = row_at(statement);
+    if (!decoded || !seen.insert(decoded->session_id).second) {
       sound = false;
     } else {
-      rows.push_back(std::make_shared<const SessionRow>(*std::move(decoded)));
+      rows.push_back(std::move(decoded));
     }
   }
   return sound ? Result<void>() : bad_row();
+}
+
+Result<RowPointer> ViewFile::look_up(const std::string& session_id) {
+  if (!is_ours()) {
+    close();
+    TRY(open());
+  }
+  TRY(sql::migrate(*connection_, kSteps));
+  TRY_ASSIGN(sql::Statement statement,
+             connection_->prepare(std::string(kColumns) + " WHERE session_id=?1"));
+  TRY_ASSIGN(const bool found, statement.bind(1, std::string_view(session_id)).step());
+  if (!found) return RowPointer();
+  RowPointer row = row_at(statement);
+  return row ? Result<RowPointer>(std::move(row)) : bad_row();
+}
+
+RowPointer ViewFile::find(const std::string& session_id) {
+  if (fork_count() != forks_ || !fs_->stat(kName).ok()) return nullptr;
+  auto row = look_up(session_id);
+  return row.ok() ? std::move(row).value() : nullptr;
+}
+
+void ViewFile::put(const RowPointer& row) {
+  if (fork_count() != forks_) return;
+  ignore(write({&row, 1}, {}, false), "a list judges the file, and writes what is missing");
 }
 
 void ViewFile::save(std::span<const RowPointer> changed, std::span<const std::string> gone,

@@ -10,12 +10,13 @@
 //   damaged, no database, a bad row, older | deleted, made anew, all rows written
 //   newer schema                           | left alone: rows stay in memory
 //   cannot be written (read-only, a        | read if that is possible, and left
-//   directory of that name)                |   alone
+//   directory of that name)                |   alone as long as this object lives
 //   held by another connection             | rows stay in memory, later all of
 //                                          |   them are written
 //
-// Every row carries a checksum, and all rows are read by one scan of the table:
-// there is no index whose damage could hide a row. The file is never synced: a
+// Every row carries a checksum, and lists read all rows by one scan of the table:
+// there is no index whose damage could hide a row. A row that is looked up by its
+// key and not found costs a fold and nothing else. The file is never synced: a
 // power cut that harms it costs a fold.
 //
 // Thread-safety: one thread at a time.
@@ -47,6 +48,13 @@ class ViewFile {
   /// Whatever sound rows there are, in no order; at most one a session.
   std::vector<RowPointer> load();
 
+  /// Before `load`: one row by its key; null when there is none, or none to be
+  /// believed. Makes no file.
+  RowPointer find(const std::string& session_id);
+  /// Before `load`: adds or replaces one row, if that goes without trouble.
+  /// Mending is for `save`, which knows all rows.
+  void put(const RowPointer& row);
+
   /// After `load`: brings the file to what `all` says. `changed` and `gone` are
   /// what differs from the last time, and enough when nothing went wrong then.
   void save(std::span<const RowPointer> changed, std::span<const std::string> gone,
@@ -64,6 +72,7 @@ class ViewFile {
 
   bool is_ours();
   Result<void> open();
+  Result<RowPointer> look_up(const std::string& session_id);
   Result<void> scan(std::vector<RowPointer>& rows);
   Result<void> write(std::span<const RowPointer> rows, std::span<const std::string> gone,
                      bool anew);

@@ -102,9 +102,11 @@ class AgentKill : public testing::Test {
     ASSERT_TRUE(pending.ok());
     for (const PendingPermission& one : *pending) {
       if (random_() % 2 == 0) continue;
-      const auto resolved = runtime.resolve_permission(one.request_id, "allow");
+      const bool allow = random_() % 2 == 0;
+      const auto resolved = runtime.resolve_permission(one.request_id, allow ? "allow" : "deny");
       ASSERT_TRUE(resolved.ok()) << resolved.error().message();
       resolved_.insert(one.request_id);
+      if (!allow) denied_.insert(one.request_id);
     }
   }
 
@@ -125,7 +127,9 @@ class AgentKill : public testing::Test {
       const auto message = lift_message(entry.type, entry.payload);
       ASSERT_TRUE(message.ok());
       for (const Part& part : message->parts) {
-        if (part.type == PartType::kToolResult) ++results[part.tool_use_id];
+        if (part.type != PartType::kToolResult) continue;
+        ++results[part.tool_use_id];
+        ASSERT_EQ(part.is_error, denied_.contains(part.tool_use_id)) << part.tool_use_id;
       }
     }
     for (const std::string& id : said_) ASSERT_TRUE(ids.contains(id)) << id << " was lost";
@@ -172,6 +176,7 @@ class AgentKill : public testing::Test {
   int asked_ = 0;
   std::set<std::string> said_;
   std::set<std::string> resolved_;
+  std::set<std::string> denied_;
   std::set<std::string> pending_;
 };
 

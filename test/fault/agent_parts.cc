@@ -15,11 +15,11 @@ std::string last_question(const std::string& request) {
 
 quipu::Message ask_model(const std::string& request) {
   const std::string question = last_question(request);
-  const bool has_result = request.find("answer to " + question + "\"") != std::string::npos;
+  const bool has_called = request.find("\"call-" + question + "\"") != std::string::npos;
   quipu::Message message = quipu::Message::assistant("About " + question);
   message.provider = "anthropic";
   message.model = "stub";
-  if (has_result) return message;
+  if (has_called) return message;
   const bool is_dangerous = question.ends_with('7');
   message.parts.push_back(quipu::Part::of_tool_use(
       "call-" + question, is_dangerous ? "erase" : "look", R"({"of":")" + question + "\"}"));

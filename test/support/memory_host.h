@@ -14,6 +14,7 @@ class MemoryHost : public fs::HostFiles {
 
   bool exists(const std::string& path) override;
   Result<std::string> read(const std::string& path, std::size_t bytes_max) override;
+  std::vector<std::string> shared_places() override { return {"/"}; }
   Result<fs::HostStat> stat(const std::string& path) override;
   Result<std::vector<fs::HostName>> list(const std::string& path) override;
   Result<std::unique_ptr<fs::HostFile>> open(const std::string& path) override;

@@ -39,15 +39,19 @@ class FileLogView : public LogView {
   std::shared_ptr<const log::LogSnapshot> snapshot_;
 };
 
-Error no_session(const std::string& session_id) {
-  return {Code::kNotFound, "there is no session " + session_id};
-}
-
 // A missing file is a missing session; everything else is what it is.
 template <class T>
 Result<T> for_session(const std::string& session_id, Result<T> result) {
   if (result.ok() || result.error().code() != Code::kNotFound) return result;
   return no_session(session_id);
+}
+
+SurveyedLog surveyed(std::string session_id, const fs::Stat& stat) {
+  return {.session_id = std::move(session_id),
+          .device = stat.identity.device,
+          .inode = stat.identity.inode,
+          .bytes = stat.size,
+          .modified_ms = stat.modified_ms};
 }
 
 }  // namespace
@@ -71,16 +75,19 @@ Result<std::vector<SurveyedLog>> FileBackend::survey() {
   std::string path;
   for (std::string& id : ids) {
     path.assign("sessions/").append(id).append(kLogSuffix);
-    auto stat = fs_->stat(path);
-    if (!stat.ok() && stat.error().code() == Code::kNotFound) continue;  // removed meanwhile
-    if (!stat.ok()) return std::move(stat).error();
-    logs.push_back({.session_id = std::move(id),
-                    .device = stat->identity.device,
-                    .inode = stat->identity.inode,
-                    .bytes = stat->size,
-                    .modified_ms = stat->modified_ms});
+    const auto stat = fs_->stat(path);
+    if (stat.ok()) {
+      logs.push_back(surveyed(std::move(id), *stat));
+    } else if (stat.error().code() != Code::kNotFound) {  // that one was removed meanwhile
+      logs.push_back({.session_id = std::move(id)});
+    }
   }
   return logs;
+}
+
+Result<SurveyedLog> FileBackend::survey(const std::string& session_id) {
+  TRY_ASSIGN(const fs::Stat stat, for_session(session_id, fs_->stat(paths_of(session_id).log)));
+  return surveyed(session_id, stat);
 }
 
 Result<std::unique_ptr<fs::File>> write_new_log(fs::Fs& fs, const std::string& directory,
@@ -132,11 +139,6 @@ Result<SessionHeader> FileBackend::header(const std::string& session_id) {
   TRY_ASSIGN(const fs::Stat stat, file->stat());
   TRY_ASSIGN(const std::string first, log::first_line(*file, stat.size));
   return log::header_of(first);
-}
-
-Result<LogFacts> FileBackend::facts(const std::string& session_id) {
-  TRY_ASSIGN(const fs::Stat stat, for_session(session_id, fs_->stat(paths_of(session_id).log)));
-  return LogFacts{.bytes = stat.size, .modified_ms = stat.modified_ms};
 }
 
 Result<std::shared_ptr<const LogView>> FileBackend::view(

@@ -49,9 +49,9 @@ class FileBackend : public Backend {
 
   Result<std::vector<std::string>> list() override;
   Result<std::vector<SurveyedLog>> survey() override;
+  Result<SurveyedLog> survey(const std::string& session_id) override;
   Result<void> create(const std::string& session_id, std::span<const std::string> entries) override;
   Result<SessionHeader> header(const std::string& session_id) override;
-  Result<LogFacts> facts(const std::string& session_id) override;
   Result<std::shared_ptr<const LogView>> view(const std::string& session_id,
                                               std::shared_ptr<const Ancestry> inherited) override;
   Result<AppendResult> append(const std::string& session_id, const Batch& batch,

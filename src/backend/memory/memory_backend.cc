@@ -25,6 +25,7 @@ struct MemoryLog {
   std::deque<StoredLine> lines GUARDED_BY(mutex);
   std::unordered_map<std::string, Ordinal> by_id GUARDED_BY(mutex);
   FoldState fold GUARDED_BY(mutex);
+  std::uint64_t bytes GUARDED_BY(mutex) = 0;
   std::shared_ptr<const Ancestry> inherited;
   SessionHeader header;
   std::uint64_t number = 0;  // of the logs of the store, in the order they were made
@@ -36,11 +37,12 @@ class MemoryView : public LogView {
   explicit MemoryView(std::shared_ptr<MemoryLog> log) : log_(std::move(log)) {
     MutexLock lock(log_->mutex);
     fold_ = log_->fold;
+    bytes_ = log_->bytes;
   }
 
   const FoldState& fold() const override { return fold_; }
   std::uint32_t damaged() const override { return 0; }
-  std::uint64_t settled_bytes() const override { return fold_.count; }
+  std::uint64_t settled_bytes() const override { return bytes_; }
   Result<StoredEntry> entry(Ordinal own) const override {
     TRY_ASSIGN(const StoredLine* line, at(own));
     return StoredEntry{.place = line->place, .text = line->json};
@@ -75,6 +77,7 @@ class MemoryView : public LogView {
 
   std::shared_ptr<MemoryLog> log_;
   FoldState fold_;
+  std::uint64_t bytes_ = 0;
 };
 
 // Entries become visible one by one while the log's mutex is held throughout:
@@ -124,6 +127,7 @@ class MemoryTarget : public AppendTarget {
         },
         false);
     log_.by_id.emplace(id, own);
+    log_.bytes += json.size() + 1;  // with a line feed
     log_.lines.push_back({.id = std::move(id), .json = std::move(json), .place = place});
   }
 
@@ -152,22 +156,19 @@ class MemoryBackend : public Backend {
     return ids;
   }
 
-  // Nothing but appends changes a log here, so the count of its entries does for
-  // its size.
   Result<std::vector<SurveyedLog>> survey() override {
     MutexLock lock(mutex_);
-    std::vector<SurveyedLog> surveyed;
-    surveyed.reserve(logs_.size());
+    std::vector<SurveyedLog> logs;
+    logs.reserve(logs_.size());
     for (const auto& [id, log] : logs_) {
-      if (id.starts_with(kSystemPrefix)) continue;
-      MutexLock log_lock(log->mutex);
-      surveyed.push_back({.session_id = id,
-                          .device = 0,
-                          .inode = log->number,
-                          .bytes = log->fold.count,
-                          .modified_ms = log->modified_ms});
+      if (!id.starts_with(kSystemPrefix)) logs.push_back(surveyed(id, *log));
     }
-    return surveyed;
+    return logs;
+  }
+
+  Result<SurveyedLog> survey(const std::string& session_id) override {
+    TRY_ASSIGN(const auto log, find(session_id));
+    return surveyed(session_id, *log);
   }
 
   Result<void> create(const std::string& session_id,
@@ -205,14 +206,6 @@ class MemoryBackend : public Backend {
   Result<SessionHeader> header(const std::string& session_id) override {
     TRY_ASSIGN(const auto log, find(session_id));
     return log->header;
-  }
-
-  Result<LogFacts> facts(const std::string& session_id) override {
-    TRY_ASSIGN(const auto log, find(session_id));
-    MutexLock lock(log->mutex);
-    LogFacts facts{.bytes = 0, .modified_ms = log->modified_ms};
-    for (const StoredLine& line : log->lines) facts.bytes += line.json.size() + 1;
-    return facts;
   }
 
   Result<std::shared_ptr<const LogView>> view(const std::string& session_id,
@@ -288,10 +281,17 @@ class MemoryBackend : public Backend {
   Result<std::shared_ptr<MemoryLog>> find(const std::string& session_id) {
     MutexLock lock(mutex_);
     const auto found = logs_.find(session_id);
-    if (found == logs_.end()) {
-      return Error(Code::kNotFound, "there is no session " + session_id);
-    }
+    if (found == logs_.end()) return no_session(session_id);
     return found->second;
+  }
+
+  static SurveyedLog surveyed(const std::string& session_id, MemoryLog& log) {
+    MutexLock lock(log.mutex);
+    return {.session_id = session_id,
+            .device = 0,
+            .inode = log.number,
+            .bytes = log.bytes,
+            .modified_ms = log.modified_ms};
   }
 
   Clock& clock_;

@@ -1,8 +1,9 @@
 #include "dialect/gemini/messages.h"
 
-#include <charconv>
+#include <algorithm>
 
 #include "base/json_write.h"
+#include "dialect/json_members.h"
 
 namespace quipu::dialect::gemini {
 namespace {
@@ -11,56 +12,33 @@ using json::Kind;
 
 constexpr std::string_view kProvider = "\"google\"";
 
-std::string_view string_member(std::string_view object, std::string_view key) {
-  const auto member = json::find_member(object, key);
-  return member && member->kind == Kind::kString ? member->value : std::string_view();
-}
-
-std::string_view object_member(std::string_view object, std::string_view key) {
-  const auto member = json::find_member(object, key);
-  return member && member->kind == Kind::kObject ? member->value : std::string_view();
-}
-
-std::string text_member(std::string_view object, std::string_view key) {
-  return json::decode_string(string_member(object, key));
-}
-
-std::uint64_t number_member(std::string_view object, std::string_view key) {
-  std::uint64_t number = 0;
-  if (const auto member = json::find_member(object, key)) {
-    std::from_chars(member->value.data(), member->value.data() + member->value.size(), number);
-  }
-  return number;
-}
-
 // What a tool said: `output` or `error` of its response, else all of it.
 void lift_response(std::string_view response, Lifted& into) {
-  const std::string_view said = object_member(response, "response");
-  std::string_view content = string_member(said, "output");
-  const bool is_error = content.empty() && !string_member(said, "error").empty();
-  if (is_error) content = string_member(said, "error");
+  const std::string_view said = object_in(response, "response");
+  std::string_view content = token_in(said, "output");
+  const bool is_error = content.empty() && !token_in(said, "error").empty();
+  if (is_error) content = token_in(said, "error");
   if (content.empty()) content = into.token(said.empty() ? "" : said);
-  PartView part = result_part(string_member(response, "id"), content, is_error);
-  part.name = string_member(response, "name");
+  PartView part = result_part(token_in(response, "id"), content, is_error);
+  part.name = token_in(response, "name");
   into.part(part);
 }
 
 void lift_part(std::string_view part, Lifted& into) {
-  if (const std::string_view call = object_member(part, "functionCall"); !call.empty()) {
-    const std::string_view arguments = object_member(call, "args");
-    PartView lifted = call_part(string_member(call, "id"), string_member(call, "name"),
+  if (const std::string_view call = object_in(part, "functionCall"); !call.empty()) {
+    const std::string_view arguments = object_in(call, "args");
+    PartView lifted = call_part(token_in(call, "id"), token_in(call, "name"),
                                 arguments.empty() ? "{}" : arguments);
-    lifted.signature = string_member(part, "thoughtSignature");
+    lifted.signature = token_in(part, "thoughtSignature");
     return into.part(lifted);
   }
-  if (const std::string_view response = object_member(part, "functionResponse");
-      !response.empty()) {
+  if (const std::string_view response = object_in(part, "functionResponse"); !response.empty()) {
     return lift_response(response, into);
   }
-  if (const std::string_view data = object_member(part, "inlineData"); !data.empty()) {
-    return into.part(attachment_part(string_member(data, "mimeType"), string_member(data, "data")));
+  if (const std::string_view data = object_in(part, "inlineData"); !data.empty()) {
+    return into.part(attachment_part(token_in(data, "mimeType"), token_in(data, "data")));
   }
-  const std::string_view text = string_member(part, "text");
+  const std::string_view text = token_in(part, "text");
   if (text.empty()) {
     PartView other;
     other.whole = part;
@@ -68,7 +46,7 @@ void lift_part(std::string_view part, Lifted& into) {
   }
   const auto thought = json::find_member(part, "thought");
   into.part(thought && thought->value == "true"
-                ? thinking_part(text, string_member(part, "thoughtSignature"))
+                ? thinking_part(text, token_in(part, "thoughtSignature"))
                 : text_part(text));
 }
 
@@ -90,8 +68,8 @@ void lift_thoughts(std::string_view message, Lifted& into) {
   json::ElementWalk walk(thoughts->value);
   while (const auto thought = walk.next()) {
     if (thought->kind != Kind::kObject) continue;
-    std::string text = text_member(thought->value, "subject");
-    const std::string description = text_member(thought->value, "description");
+    std::string text = text_in(thought->value, "subject");
+    const std::string description = text_in(thought->value, "description");
     if (!text.empty() && !description.empty()) text = "**" + text + "**\n";
     text += description;
     if (!text.empty()) into.part(thinking_part(into.token(text)));
@@ -104,8 +82,8 @@ void lift_calls(std::string_view message, Lifted& into) {
   if (!calls || calls->kind != Kind::kArray) return;
   for (json::ElementWalk walk(calls->value); const auto call = walk.next();) {
     if (call->kind != Kind::kObject) continue;
-    const std::string_view arguments = object_member(call->value, "args");
-    into.part(call_part(string_member(call->value, "id"), string_member(call->value, "name"),
+    const std::string_view arguments = object_in(call->value, "args");
+    into.part(call_part(token_in(call->value, "id"), token_in(call->value, "name"),
                         arguments.empty() ? "{}" : arguments));
   }
   for (json::ElementWalk walk(calls->value); const auto call = walk.next();) {
@@ -113,7 +91,7 @@ void lift_calls(std::string_view message, Lifted& into) {
     const auto result = json::find_member(call->value, "result");
     if (!result || result->kind != Kind::kArray) continue;
     for (json::ElementWalk parts(result->value); const auto part = parts.next();) {
-      const std::string_view response = object_member(part->value, "functionResponse");
+      const std::string_view response = object_in(part->value, "functionResponse");
       if (!response.empty()) lift_response(response, into);
     }
   }
@@ -145,7 +123,7 @@ bool starts_with_any(std::string_view text, std::initializer_list<std::string_vi
 }  // namespace
 
 void lift_message(std::string_view message, Lifted& into) {
-  const std::string type = text_member(message, "type");
+  const std::string type = text_in(message, "type");
   const auto content = json::find_member(message, "content");
   if (type != "user" && type != "gemini") {  // info, error, warning: for the screen
     into.begin(Role::kSystem);
@@ -154,9 +132,9 @@ void lift_message(std::string_view message, Lifted& into) {
   }
   MessageView& view = into.begin(type == "user" ? Role::kUser : Role::kAssistant);
   if (type == "gemini") {
-    view.model = string_member(message, "model");
+    view.model = token_in(message, "model");
     view.provider = kProvider;
-    view.request_id = string_member(message, "id");
+    view.request_id = token_in(message, "id");
     view.usage = usage_of(message, into);
     lift_thoughts(message, into);
   }
@@ -165,7 +143,7 @@ void lift_message(std::string_view message, Lifted& into) {
 }
 
 void lift_content(std::string_view content, Lifted& into) {
-  const bool is_model = text_member(content, "role") == "model";
+  const bool is_model = text_in(content, "role") == "model";
   MessageView& view = into.begin(is_model ? Role::kAssistant : Role::kUser);
   if (is_model) view.provider = kProvider;
   if (const auto parts = json::find_member(content, "parts")) {
@@ -174,7 +152,7 @@ void lift_content(std::string_view content, Lifted& into) {
 }
 
 bool is_sent(std::string_view message) {
-  const std::string type = text_member(message, "type");
+  const std::string type = text_in(message, "type");
   if (type == "gemini") return true;
   if (type != "user") return false;
   Lifted lifted;
@@ -190,19 +168,19 @@ bool is_sent(std::string_view message) {
 }
 
 void note_usage(std::string_view message, Note& into) {
-  const std::string_view tokens = object_member(message, "tokens");
+  const std::string_view tokens = object_in(message, "tokens");
   if (tokens.empty()) return;
   UsageNote note;
-  note.key = "gemini:" + text_member(message, "id");
-  note.model = text_member(message, "model");
+  note.key = "gemini:" + text_in(message, "id");
+  note.model = text_in(message, "model");
   note.provider = "google";
   // `input` has what came from the cache in it, `output` not what was thought.
-  const std::uint64_t cached = number_member(tokens, "cached");
-  const std::uint64_t input = number_member(tokens, "input");
-  const std::uint64_t thoughts = number_member(tokens, "thoughts");
+  const std::uint64_t cached = number_in(tokens, "cached").value_or(0);
+  const std::uint64_t input = number_in(tokens, "input").value_or(0);
+  const std::uint64_t thoughts = number_in(tokens, "thoughts").value_or(0);
   note.usage.tokens_in = input - std::min(cached, input);
   note.usage.cache_read = cached;
-  note.usage.tokens_out = number_member(tokens, "output") + thoughts;
+  note.usage.tokens_out = number_in(tokens, "output").value_or(0) + thoughts;
   note.usage.reasoning = thoughts;
   into.usage.push_back(std::move(note));
 }

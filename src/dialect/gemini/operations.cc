@@ -1,26 +1,16 @@
 // What the operations of a log come to.
 #include <algorithm>
 
-#include "base/json_scan.h"
 #include "dialect/gemini/gemini.h"
 #include "dialect/gemini/messages.h"
+#include "dialect/json_members.h"
 
 namespace quipu::dialect::gemini {
 namespace {
 
-using json::Kind;
-
-std::string text_member(std::string_view object, std::string_view key) {
-  const auto member = json::find_member(object, key);
-  return member && member->kind == Kind::kString ? json::decode_string(member->value)
-                                                 : std::string();
-}
-
 // The list of a `messages` record.
 std::string_view list_of(std::string_view payload) {
-  const auto set = json::find_member(payload, "$set");
-  const auto messages = set ? json::find_member(set->value, "messages") : std::nullopt;
-  return messages && messages->kind == Kind::kArray ? messages->value : std::string_view("[]");
+  return array_in(object_in(payload, "$set"), "messages");
 }
 
 struct Listed {
@@ -33,7 +23,7 @@ class Replay {
  public:
   void take(std::uint32_t number, const StoredRecord& record) {
     if (record.kind == "message") {
-      put({.id = text_member(record.payload, "id"),
+      put({.id = text_in(record.payload, "id"),
            .pick = {.record = number},
            .message = record.payload});
     } else if (record.kind == "messages") {
@@ -41,12 +31,12 @@ class Replay {
       std::uint32_t at = 0;
       json::ElementWalk walk(list_of(record.payload));
       while (const auto message = walk.next()) {
-        list_.push_back({.id = text_member(message->value, "id"),
+        list_.push_back({.id = text_in(message->value, "id"),
                          .pick = {.record = number, .message = at++},
                          .message = message->value});
       }
     } else if (record.kind == "rewind") {
-      const std::string to = text_member(record.payload, "$rewindTo");
+      const std::string to = text_in(record.payload, "$rewindTo");
       const auto at = find(to);
       list_.erase(at == list_.end() ? list_.begin() : at, list_.end());
     }
@@ -91,7 +81,7 @@ void Gemini::lift(std::string_view kind, std::string_view payload, Lifted& into)
 void Gemini::note(std::string_view kind, std::string_view payload, Note& into) const {
   if (kind == "message") {
     note_usage(payload, into);
-    if (const std::string model = text_member(payload, "model"); !model.empty()) {
+    if (const std::string model = text_in(payload, "model"); !model.empty()) {
       into.model = model;
       into.provider = "google";
     }
@@ -102,8 +92,8 @@ void Gemini::note(std::string_view kind, std::string_view payload, Note& into) c
   }
   std::string_view said;
   if (kind == "header") said = payload;
-  if (const auto set = json::find_member(payload, "$set"); kind == "set" && set) said = set->value;
-  if (const std::string summary = text_member(said, "summary"); !summary.empty()) {
+  if (kind == "set") said = object_in(payload, "$set");
+  if (const std::string summary = text_in(said, "summary"); !summary.empty()) {
     into.title = summary;
   }
 }

@@ -1,4 +1,11 @@
-// pi: one JSONL file a session, a tree of entries; versions 0 to 3.
+// pi: one JSONL file a session, a tree of entries.
+//
+//   version | what is different
+//   --------+-------------------------------------------------------------------
+//   0, 1    | no ids: entries follow each other; `firstKeptEntryIndex` counts records
+//   2, 3    | `id` and `parentId`; the last entry of the file is the leaf, whatever it is
+//   3, strict harness | `leaf` moves the leaf
+//   4, harness | transactions: see harness.h
 #pragma once
 
 #include "dialect/dialect.h"
@@ -15,6 +22,8 @@ class Pi final : public Dialect {
   bool leads(std::string_view kind) const override;
   void lift(std::string_view kind, std::string_view payload, Lifted& into) const override;
   void note(std::string_view kind, std::string_view payload, Note& into) const override;
+  std::vector<Pick> conversation(std::span<const StoredRecord> records,
+                                 std::uint32_t at) const override;
   Result<Written> write(const Transcript& transcript) const override;
 };
 

@@ -17,6 +17,41 @@ TEST(Sha256, ExamplesOfTheStandard) {
   EXPECT_EQ(sha256_hex("abc"), in_pieces.finish());
 }
 
+TEST(Sha256, LongerExamplesOfTheStandard) {
+  EXPECT_EQ("248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+            sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"));
+  EXPECT_EQ("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0",
+            sha256_hex(std::string(1'000'000, 'a')));
+}
+
+// Where blocks and their padding end: pieces of every size give what the whole gives.
+TEST(Sha256, PiecesMakeTheWhole) {
+  std::string text;
+  for (std::size_t size = 0; size < 300; ++size) {
+    const std::string whole = sha256_hex(text);
+    for (const std::size_t piece : {1, 7, 63, 64, 65, 128}) {
+      Sha256 hash;
+      for (std::size_t at = 0; at < size; at += piece) {
+        hash.update(std::string_view(text).substr(at, piece));
+      }
+      ASSERT_EQ(whole, hash.finish()) << size << " bytes in pieces of " << piece;
+    }
+    text += static_cast<char>(size * 31);
+  }
+}
+
+TEST(Sha256, EveryProcessorGivesTheSame) {
+  std::string blocks(64 * 40, '\0');
+  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = static_cast<char>(i * i / 7);
+  Sha256State chosen{1, 2, 3, 4, 5, 6, 7, 8};
+  Sha256State portable = chosen;
+  for (std::size_t count = 0; count <= 8; ++count) {
+    sha256_blocks(chosen, blocks.data() + 64 * count, count);
+    sha256_blocks_portable(portable, blocks.data() + 64 * count, count);
+    ASSERT_EQ(chosen, portable) << count << " blocks";
+  }
+}
+
 TEST(Sha256, OnlyHashesAreNames) {
   const std::string hash = sha256_hex("abc");
   EXPECT_TRUE(is_sha256_hex(hash));

@@ -53,6 +53,38 @@ TEST(ContextBudget, WholeTurnsAreDroppedAndTheRequestSaysSo) {
   EXPECT_EQ(Talk::verdict(fitted, "u1"), "dropped: over_budget");
 }
 
+TEST(ContextBudget, MessagesInARowAreCutBetween) {
+  Talk talk;
+  for (int i = 0; i < 200; ++i) {
+    talk.user("u" + std::to_string(i), "remark " + std::to_string(i) + std::string(400, '.'));
+  }
+  const ContextOptions options{.provider = Provider::kAnthropic, .budget_tokens = 3000};
+  const auto unanswered = talk.context(options);
+  EXPECT_LE(unanswered.tokens, 3000U);
+  EXPECT_EQ(Talk::verdict(unanswered, "u0"), "kept: first_request");
+  EXPECT_EQ(Talk::verdict(unanswered, "u100"), "dropped: over_budget");
+  EXPECT_EQ(Talk::verdict(unanswered, "u199"), "kept");
+  const auto left_out = count(unanswered, Verdict::kDropped);
+  EXPECT_TRUE(has(unanswered.request, "[" + std::to_string(left_out) + " earlier messages"));
+
+  talk.assistant("a", "all read");
+  talk.user("last", "so?");
+  const auto answered = talk.context(options);
+  EXPECT_LE(answered.tokens, 3000U);
+  EXPECT_EQ(Talk::verdict(answered, "u199"), "kept") << "with its answer";
+  EXPECT_EQ(Talk::verdict(answered, "a"), "kept");
+}
+
+TEST(ContextBudget, TheFirstRequestGivesWayToTheNewestWords) {
+  Talk talk;
+  talk.user("u0", std::string(800, 'a'));
+  talk.assistant("a0", "ok");
+  talk.user("u1", std::string(2800, 'b'));
+  const auto fitted = talk.context({.provider = Provider::kAnthropic, .budget_tokens = 1000});
+  EXPECT_EQ(Talk::verdict(fitted, "u0"), "dropped: over_budget");
+  EXPECT_EQ(Talk::verdict(fitted, "u1"), "kept");
+}
+
 TEST(ContextBudget, TheBeginningStaysTheSameWhileTheConversationGrows) {
   Talk talk;
   fill(talk, 60, 400);

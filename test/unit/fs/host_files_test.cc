@@ -26,5 +26,12 @@ TEST(HostFiles, ReadsRegularFilesAndNothingElse) {
   EXPECT_EQ(Code::kInvalidArgument, files.read(directory / "fifo", 4).error().code());
 }
 
+TEST(HostFiles, KnowsWhereWorkOfAllKindsLies) {
+  ASSERT_EQ(0, ::setenv("HOME", "/home/ada", 1));
+  ASSERT_EQ(0, ::setenv("TMPDIR", "relative", 1));
+  const auto places = HostFiles::system().shared_places();
+  EXPECT_EQ((std::vector<std::string>{"/", "/tmp", "/var/tmp", "/home/ada"}), places);
+}
+
 }  // namespace
 }  // namespace quipu::fs

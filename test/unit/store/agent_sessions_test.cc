@@ -42,8 +42,8 @@ TEST_F(AgentSessionsTest, CreateAndGet) {
   EXPECT_EQ(Code::kInvalidArgument, agents_.create("").error().code());
   EXPECT_EQ(Code::kNotFound, agents_.get("nobody").error().code());
   EXPECT_TRUE(agents_.create("other").ok());
-  EXPECT_EQ(1u, agents_.list({.agent = "reviewer"})->items.size());
-  EXPECT_EQ(2u, agents_.list()->items.size());
+  EXPECT_EQ(1u, agents_.list({.project = ProjectScope::all(), .agent = "reviewer"})->items.size());
+  EXPECT_EQ(2u, agents_.list({.project = ProjectScope::all()})->items.size());
 }
 
 TEST_F(AgentSessionsTest, HistoryInPages) {

@@ -151,6 +151,15 @@ TEST_P(AttachmentsTest, InlineDataMoves) {
   EXPECT_EQ(Code::kInvalidArgument, code_of(attachments_.move_inline("[]")));
 }
 
+TEST_P(AttachmentsTest, MovedDataHasOneHash) {
+  const std::string data = base64_encode(std::string(100, 'x'));
+  const std::string moved = must(attachments_.move_inline(
+      R"({"content":[{"type":"attachment","sha256":"0","data":")" + data + R"("}]})", 50));
+  EXPECT_EQ(R"({"content":[{"type":"attachment","sha256":")" + sha256_hex(std::string(100, 'x')) +
+                R"("}]})",
+            moved);
+}
+
 INSTANTIATE_TEST_SUITE_P(Store, AttachmentsTest, testing::Bool(), backend_name);
 
 }  // namespace

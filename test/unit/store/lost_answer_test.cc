@@ -4,49 +4,40 @@
 
 #include "backend/memory/memory_backend.h"
 #include "support/agent_store.h"
+#include "support/wrapped_backend.h"
 
 namespace quipu::test {
 namespace {
 
 // Passes everything on; the next appends are stored and then said to have
 // failed.
-class LosingBackend : public Backend {
+class LosingBackend : public WrappedBackend {
  public:
-  LosingBackend() : kept_(memory::make_backend(Clock::system(), Random::system())) {}
+  LosingBackend() : WrappedBackend(memory::make_backend(Clock::system(), Random::system())) {}
 
   void lose_answers(int count) { to_lose_ = count; }
+  /// From the next append on nothing can be read.
+  void go_blind() { blind_after_append_ = true; }
 
-  const std::string& store_id() const override { return kept_->store_id(); }
-  Filler filler() override { return kept_->filler(); }
-  Result<std::vector<std::string>> list() override { return kept_->list(); }
-  Result<std::vector<SurveyedLog>> survey() override { return kept_->survey(); }
-  Result<void> create(const std::string& id, std::span<const std::string> entries) override {
-    return kept_->create(id, entries);
-  }
-  Result<SessionHeader> header(const std::string& id) override { return kept_->header(id); }
-  Result<LogFacts> facts(const std::string& id) override { return kept_->facts(id); }
   Result<std::shared_ptr<const LogView>> view(const std::string& id,
                                               std::shared_ptr<const Ancestry> inherited) override {
-    return kept_->view(id, std::move(inherited));
+    if (blind_) return Error(Code::kIoError, "nothing can be read");
+    return WrappedBackend::view(id, std::move(inherited));
   }
+
   Result<AppendResult> append(const std::string& id, const Batch& batch,
                               const AppendOptions& options) override {
-    auto stored = kept_->append(id, batch, options);
+    auto stored = WrappedBackend::append(id, batch, options);
+    blind_ = blind_after_append_;
     if (to_lose_ == 0 || !stored.ok()) return stored;
     --to_lose_;
     return Error(Code::kDurabilityUnknown, "the answer was lost");
   }
-  Result<void> settle(const std::string& id) override { return kept_->settle(id); }
-  AttachmentStore& attachments() override { return kept_->attachments(); }
-  Result<MigrationResult> migrate(const std::string& id) override { return kept_->migrate(id); }
-  Result<VerifyReport> verify(const std::string& id) override { return kept_->verify(id); }
-  Result<RepairReport> repair(const std::string& id) override { return kept_->repair(id); }
-  Result<std::vector<DumpLine>> dump(const std::string& id) override { return kept_->dump(id); }
-  Result<void> close() override { return kept_->close(); }
 
  private:
-  std::shared_ptr<Backend> kept_;
   int to_lose_ = 0;
+  bool blind_after_append_ = false;
+  bool blind_ = false;
 };
 
 class LostAnswers : public ::testing::Test {
@@ -91,6 +82,32 @@ TEST_F(LostAnswers, ADequeuedMessageIsAppendedOnce) {
   ASSERT_TRUE(again);
   EXPECT_TRUE(again->repeated);
   EXPECT_THAT(types(), testing::ElementsAre("queue_add", "queue_remove", "message"));
+}
+
+TEST_F(LostAnswers, ABranchIsMadeOnce) {
+  must(store_.sessions().append_session_entries(session_, std::array{message("u", "user", "x")}));
+  SessionBranch branch = must(SessionBranch::open(store_, session_));
+  const std::array entries{message("b1", "user", "y"), message("b2", "user", "z")};
+  const std::string line = R"({"id":"c1","type":"message","payload":{"role":"user"}})";
+  backend_->lose_answers(1);
+  EXPECT_EQ(Code::kDurabilityUnknown, code_of(branch.create_branch("u", entries)));
+  EXPECT_EQ(2u, must(branch.create_branch("u", entries)).already_present);
+  backend_->lose_answers(1);
+  const std::array<std::string_view, 1> lines{line};
+  EXPECT_EQ(Code::kDurabilityUnknown, code_of(branch.create_branch("u", lines)));
+  EXPECT_EQ(1u, must(branch.create_branch("u", lines)).already_present);
+  EXPECT_THAT(types(),
+              testing::ElementsAre("message", "head", "message", "message", "head", "message"));
+}
+
+// An error would say that nothing was stored.
+TEST_F(LostAnswers, WhatIsStoredIsSuccessAlsoWhenItCannotBeReadAfterwards) {
+  must(store_.sessions().append_session_entries(session_, std::array{message("u", "user", "x")}));
+  SessionBranch branch = must(SessionBranch::open(store_, session_));
+  backend_->go_blind();
+  EXPECT_EQ(1u,
+            must(branch.create_branch("u", std::array{message("b", "user", "y")})).appended_count);
+  EXPECT_FALSE(branch.refresh().ok());
 }
 
 TEST_F(LostAnswers, ARunEndsOnce) {

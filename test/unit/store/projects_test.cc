@@ -25,6 +25,7 @@ class FakeHost : public fs::HostFiles {
     if (found == files.end()) return Error(Code::kNotFound, path);
     return found->second;
   }
+  std::vector<std::string> shared_places() override { return {"/", "/tmp", "/home/ada/"}; }
   void clone(const std::string& root, const std::string& url) {
     files[root + "/.git/config"] = "[core]\n\turl = no\n[remote \"origin\"]\n\turl = " + url +
                                    "\n[remote \"other\"]\n\turl = https://example.org/other\n";
@@ -70,6 +71,20 @@ TEST_P(ProjectsTest, NothingUntilOneIsMade) {
   EXPECT_EQ(Code::kInvalidArgument, projects_.ensure("").error().code());
 }
 
+TEST_P(ProjectsTest, WhatHoldsWorkOfAllKindsIsNoProject) {
+  for (const char* place : {"/", "/tmp/", "/home/ada", "/home/ada/x/.."}) {
+    EXPECT_EQ(Code::kInvalidArgument, projects_.ensure(place).error().code()) << place;
+  }
+  host_.clone("/home/ada", "https://example.org/dotfiles");
+  EXPECT_EQ(Code::kInvalidArgument, projects_.ensure("/home/ada").error().code());
+  EXPECT_TRUE(projects_.list()->empty());
+  EXPECT_EQ("/home/ada/notes", ensured("/home/ada/notes").root)
+      << "everything lies in that repository";
+  const Project made = ensured("/tmp/engine");
+  EXPECT_EQ("/tmp/engine", made.root);
+  EXPECT_EQ(Code::kInvalidArgument, projects_.relocate(made.id, "/tmp").error().code());
+}
+
 TEST_P(ProjectsTest, EnsureMakesOneOnceAndItIsNoSession) {
   const Project made = ensured("/home/ada/engine/");
   EXPECT_EQ("/home/ada/engine", made.root);
@@ -80,7 +95,7 @@ TEST_P(ProjectsTest, EnsureMakesOneOnceAndItIsNoSession) {
   EXPECT_EQ("", resolved("/home/ada"));
   EXPECT_EQ(1u, projects_.list()->size());
   EXPECT_TRUE(store_.sessions().session_ids()->empty());
-  EXPECT_TRUE(store_.sessions().list_sessions()->items.empty());
+  EXPECT_TRUE(store_.sessions().list_sessions({.project = ProjectScope::all()})->items.empty());
 }
 
 TEST_P(ProjectsTest, TheDeepestRootWins) {
@@ -152,7 +167,8 @@ TEST_P(ProjectsTest, IsolationIsByIdAndSurvivesAMove) {
     ASSERT_TRUE(store_.sessions().create_session(session).ok());
   }
   ASSERT_TRUE(projects_.relocate(one.id, "/elsewhere").ok());
-  const auto page = store_.sessions().list_sessions({.project = resolved("/elsewhere")});
+  const auto page =
+      store_.sessions().list_sessions({.project = ProjectScope::of(resolved("/elsewhere"))});
   ASSERT_TRUE(page.ok());
   ASSERT_EQ(1u, page->items.size());
   EXPECT_EQ("a", page->items[0].session_id);

@@ -103,6 +103,32 @@ TEST_P(RuntimeTest, QueueKeepsOrderAndRemembers) {
   EXPECT_THAT(queue(), ElementsAre("q2"));
 }
 
+// Ids that the facts about them cannot be named after.
+TEST_P(RuntimeTest, NoIdJamsTheQueueOrAQuestion) {
+  const std::string full(kEntryIdBytesMax, 'q');
+  must(runtime_.enqueue(kHello, full));
+  NewEntry foreign;
+  foreign.type = "queue_add";
+  foreign.payload = R"({"queueId":"line\nfeed","message":{"role":"user"}})";
+  append({foreign});
+  EXPECT_EQ(full, must(runtime_.dequeue_into())->queue_id);
+  EXPECT_EQ("line\nfeed", must(runtime_.dequeue_into())->queue_id);
+  EXPECT_FALSE(must(runtime_.dequeue_into()).has_value());
+  EXPECT_TRUE(must(runtime_.dequeue_into({.queue_id = full}))->repeated);
+
+  const std::string asked(kEntryIdBytesMax, 'p');
+  must(runtime_.request_permission({.request_id = asked, .tool = "rm"}));
+  must(runtime_.resolve_permission(asked, "allow"));
+  EXPECT_EQ("allow", must(runtime_.decision(asked)));
+
+  NewEntry run;
+  run.type = "run_start";
+  run.id = std::string(kEntryIdBytesMax, 'r');
+  run.payload = R"({"generation":1})";
+  append({run});
+  EXPECT_EQ(2u, must(runtime_.begin_run({.take_over = true})).generation);
+}
+
 TEST_P(RuntimeTest, DequeueAppendsTheMessage) {
   const std::string first = must(runtime_.enqueue(kHello));
   must(runtime_.enqueue(kBye, "q2"));

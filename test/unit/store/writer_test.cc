@@ -97,6 +97,16 @@ TEST_P(Writer, KeepsToItsOwnLineWhateverOthersDo) {
   EXPECT_THAT(must(branch.get_branch_points()), ElementsAre(first));
 }
 
+TEST_P(Writer, AnIdThatWaitsAlreadyHarmsNothing) {
+  SessionWriter writer = must(SessionWriter::open(*store_, session_));
+  must(writer.append(message("m", "user", "one")));
+  EXPECT_EQ("m", must(writer.append(message("m", "user", "one"))));
+  EXPECT_EQ(Code::kIdConflict, code_of(writer.append(message("m", "user", "two"))));
+  must(writer.append_user("three"));
+  must(writer.flush());
+  EXPECT_EQ(2u, types(session_).size());
+}
+
 TEST_P(Writer, BadEntriesAreRefusedAtOnceAndHarmNothing) {
   SessionWriter writer = open_writer();
   must(writer.append_user("good"));

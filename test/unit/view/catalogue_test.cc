@@ -77,7 +77,8 @@ TEST_F(CatalogueTest, AStoredRowIsUsedAndNotFoldedAgain) {
   }
   copy_time(before, log("a"));
   store_.emplace(open_store(url()));
-  const auto page = store_->sessions().list_sessions({.title_contains = "of a"}, kEverything);
+  const auto page = store_->sessions().list_sessions(
+      {.project = ProjectScope::all(), .title_contains = "of a"}, kEverything);
   ASSERT_TRUE(page.ok());
   ASSERT_EQ(1u, page->items.size());
   EXPECT_EQ("words of a", page->items[0].title);
@@ -147,12 +148,12 @@ TEST_F(CatalogueTest, AForkWhoseParentIsGoneIsListedAllTheSame) {
   append(*store_, "b", {user("x")});
   reopen();
   append(*store_, "c", {user("x")});
-  auto page = store_->sessions().list_sessions({}, kEverything);
+  auto page = store_->sessions().list_sessions(kAllProjects, kEverything);
   ASSERT_TRUE(page.ok());
   EXPECT_EQ(3u, page->items.size());
   std::filesystem::remove(directory_.path() + "/views.db");
   reopen();
-  page = store_->sessions().list_sessions({}, kEverything);
+  page = store_->sessions().list_sessions(kAllProjects, kEverything);
   ASSERT_TRUE(page.ok());
   ASSERT_EQ(3u, page->items.size());
   const auto fork = std::find_if(page->items.begin(), page->items.end(),
@@ -289,7 +290,7 @@ TEST_F(CatalogueTest, ReadOnlyDirectory) {
 
 TEST_F(CatalogueTest, DescribesAClosedStoreNoMore) {
   ASSERT_TRUE(store_->close().ok());
-  EXPECT_EQ(Code::kInvalidArgument, store_->sessions().list_sessions().error().code());
+  EXPECT_EQ(Code::kInvalidArgument, store_->sessions().list_sessions(kAllProjects).error().code());
 }
 
 }  // namespace

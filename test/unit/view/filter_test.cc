@@ -47,7 +47,7 @@ TEST_F(Filters, NewestFirstThenById) {
   make("a", 10);
   make("c", 20);
   make("d", 5);
-  EXPECT_EQ((Ids{"c", "a", "b", "d"}), list({}));
+  EXPECT_EQ((Ids{"c", "a", "b", "d"}), list(kAllProjects));
 }
 
 TEST_F(Filters, EachMustHold) {
@@ -55,19 +55,20 @@ TEST_F(Filters, EachMustHold) {
   make("b", 20, "p", "y");
   make("c", 30, "q", "x");
   make("d", 40);
-  EXPECT_EQ((Ids{"b", "a"}), list({.project = "p"}));
-  EXPECT_EQ((Ids{"d"}), list({.project = ""}));
-  EXPECT_EQ((Ids{"a"}), list({.project = "p", .agent = "x"}));
-  EXPECT_EQ((Ids{"c"}), list({.title_contains = "TITLE OF C"}));
-  EXPECT_EQ((Ids{"c", "b"}), list({.since_ms = 20'000, .until_ms = 40'000}));
+  EXPECT_EQ((Ids{"b", "a"}), list({.project = ProjectScope::of("p")}));
+  EXPECT_EQ((Ids{"d"}), list({.project = ProjectScope::none()}));
+  EXPECT_EQ((Ids{"a"}), list({.project = ProjectScope::of("p"), .agent = "x"}));
+  EXPECT_EQ((Ids{"c"}), list({.project = ProjectScope::all(), .title_contains = "TITLE OF C"}));
+  EXPECT_EQ((Ids{"c", "b"}),
+            list({.project = ProjectScope::all(), .since_ms = 20'000, .until_ms = 40'000}));
   append(store_, "a", {entry_of("session_info", R"({"tags":["t","u"],"archived":true})")});
   append(store_, "b", {entry_of("session_info", R"({"status":"terminated"})")});
-  EXPECT_EQ((Ids{"a"}), list({.tag = "u"}));
-  EXPECT_EQ((Ids{}), list({.tag = "x"}));
-  EXPECT_EQ((Ids{"a"}), list({.archived = true}));
-  EXPECT_EQ((Ids{"b"}), list({.status = "terminated"}));
-  EXPECT_EQ(3u, list({.archived = false}).size());
-  EXPECT_EQ(3u, list({.status = "active"}).size());
+  EXPECT_EQ((Ids{"a"}), list({.project = ProjectScope::all(), .tag = "u"}));
+  EXPECT_EQ((Ids{}), list({.project = ProjectScope::all(), .tag = "x"}));
+  EXPECT_EQ((Ids{"a"}), list({.project = ProjectScope::all(), .archived = true}));
+  EXPECT_EQ((Ids{"b"}), list({.project = ProjectScope::all(), .status = "terminated"}));
+  EXPECT_EQ(3u, list({.project = ProjectScope::all(), .archived = false}).size());
+  EXPECT_EQ(3u, list({.project = ProjectScope::all(), .status = "active"}).size());
 }
 
 TEST_F(Filters, ParentNamesForks) {
@@ -76,8 +77,8 @@ TEST_F(Filters, ParentNamesForks) {
   ForkOptions options;
   options.new_id = "f";
   ASSERT_TRUE(store_.sessions().branch_from_entry("a", ends->head, options).ok());
-  EXPECT_EQ((Ids{"f"}), list({.parent = "a"}));
-  EXPECT_EQ((Ids{"a"}), list({.parent = ""}));
+  EXPECT_EQ((Ids{"f"}), list({.project = ProjectScope::all(), .parent = "a"}));
+  EXPECT_EQ((Ids{"a"}), list({.project = ProjectScope::all(), .parent = ""}));
 }
 
 TEST_F(Filters, PagesNeitherSkipNorRepeat) {
@@ -86,7 +87,8 @@ TEST_F(Filters, PagesNeitherSkipNorRepeat) {
     Ids seen;
     PageRequest request{.after = {}, .limit = limit};
     for (int pages = 0; pages < 100; ++pages) {
-      const auto page = store_.sessions().list_sessions({.project = "p"}, request);
+      const auto page =
+          store_.sessions().list_sessions({.project = ProjectScope::of("p")}, request);
       ASSERT_TRUE(page.ok());
       EXPECT_EQ(12u, page->total);
       EXPECT_LE(page->items.size(), limit);
@@ -94,22 +96,23 @@ TEST_F(Filters, PagesNeitherSkipNorRepeat) {
       if (page->next.empty()) break;
       request.after = page->next;
     }
-    EXPECT_EQ(list({.project = "p"}), seen) << "limit " << limit;
+    EXPECT_EQ(list({.project = ProjectScope::of("p")}), seen) << "limit " << limit;
   }
 }
 
 TEST_F(Filters, APageGoesOnWhereItsLastSessionWasEvenIfThatMoved) {
   for (int i = 0; i < 4; ++i) make("s" + std::to_string(i), i);
-  const auto first = store_.sessions().list_sessions({}, {.after = {}, .limit = 2});
+  const auto first = store_.sessions().list_sessions(kAllProjects, {.after = {}, .limit = 2});
   ASSERT_EQ((Ids{"s3", "s2"}), ids_of(*first));
   append(store_, "s2", {user("now")});
-  const auto second = store_.sessions().list_sessions({}, {.after = first->next, .limit = 2});
+  const auto second =
+      store_.sessions().list_sessions(kAllProjects, {.after = first->next, .limit = 2});
   EXPECT_EQ((Ids{"s1", "s0"}), ids_of(*second));
 }
 
 TEST_F(Filters, NoItemsButTheTotal) {
   make("a", 1);
-  const auto page = store_.sessions().list_sessions({}, {.after = {}, .limit = 0});
+  const auto page = store_.sessions().list_sessions(kAllProjects, {.after = {}, .limit = 0});
   ASSERT_TRUE(page.ok());
   EXPECT_TRUE(page->items.empty());
   EXPECT_EQ(1u, page->total);
@@ -118,7 +121,7 @@ TEST_F(Filters, NoItemsButTheTotal) {
 TEST_F(Filters, ACursorThatIsNoneIsRefused) {
   make("a", 1);
   for (const char* cursor : {"x", "12", "12.", ".a", "12.a/b", "12.a ", "99999999999999999999.a"}) {
-    const auto page = store_.sessions().list_sessions({}, {.after = cursor});
+    const auto page = store_.sessions().list_sessions(kAllProjects, {.after = cursor});
     ASSERT_FALSE(page.ok()) << cursor;
     EXPECT_EQ(Code::kInvalidArgument, page.error().code());
   }

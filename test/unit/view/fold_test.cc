@@ -38,6 +38,22 @@ TEST_F(Fold, TitleIsWhatWasSaidLast) {
   EXPECT_EQ("First line", summary().title);
 }
 
+TEST_F(Fold, WhatIsSaidAboutASessionIsNoActivity) {
+  NewEntry said = user("hi");
+  said.timestamp = "2026-01-01T00:00:00.000Z";
+  append(store_, "s", {said});
+  const std::int64_t active = summary().last_active_ms;
+  const std::string id = summary().head;
+  append(store_, "s", {entry_of("session_info", R"({"title":"T","tags":["x"],"archived":true})")});
+  append(store_, "s",
+         {entry_of("label", R"({"targetEntryId":")" + id + R"(","label":"l"})"),
+          entry_of("redaction", R"({"targetEntryId":")" + id + "\"}")});
+  EXPECT_EQ("T", summary().title);
+  EXPECT_EQ(active, summary().last_active_ms);
+  append(store_, "s", {user("more")});
+  EXPECT_LT(active, summary().last_active_ms);
+}
+
 TEST_F(Fold, LongTitlesAreCutBetweenCharacters) {
   std::string text = "x";
   for (int i = 0; i < 100; ++i) text += "ö";
@@ -150,7 +166,7 @@ TEST(SessionFold, TheListSaysWhatRuntimeSays) {
   Store store = open_store("file:" + directory.path());
   make_session(store, "s");
   Runtime runtime(store, "s");
-  const auto listed = [&] { return store.sessions().list_sessions()->items.at(0); };
+  const auto listed = [&] { return store.sessions().list_sessions(kAllProjects)->items.at(0); };
   const auto agrees = [&] {
     const auto state = runtime.state();
     const SessionSummary summary = listed();
@@ -186,7 +202,7 @@ TEST(SessionFold, FlatLinesAreMessages) {
                             entry_of("assistant", R"({"content":"done"})"),
                             entry_of("tool_result", R"({"toolCallId":"c","output":"o"})")};
   ASSERT_TRUE(store.sessions().append_session_entries("s", lines).ok());
-  const SessionSummary listed = store.sessions().list_sessions()->items.at(0);
+  const SessionSummary listed = store.sessions().list_sessions(kAllProjects)->items.at(0);
   EXPECT_EQ(listed.counts.messages, 1u);
   EXPECT_EQ(listed.title, "create hello.ts");
 }

@@ -1,7 +1,12 @@
 // Backend::survey, the same on every backend.
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "backend/backend.h"
+#include "backend/file/file_backend.h"
+#include "fs/sim_fs.h"
+#include "support/wrapped_backend.h"
 #include "view_world.h"
 
 namespace quipu::test {
@@ -80,6 +85,63 @@ TEST(SurveyOfFiles, ATornTailIsNotSettled) {
   const auto lineage = store.backend()->lineage("a");
   ASSERT_TRUE(logs.ok() && lineage.ok());
   EXPECT_GT((*logs)[0].bytes, (*lineage)->own().settled_bytes());
+}
+
+// Every call in turn fails: either the directory could not be read, or every
+// session is there.
+TEST(SurveyOfFiles, ALogThatCannotBeLookedAtHidesNoOther) {
+  fs::SimDisk disk;
+  auto process = disk.process();
+  fs::SimFs& raw = *process;
+  auto backend =
+      file::FileBackend::open(std::move(process), Clock::system(), Random::system(),
+                              {.create = true, .lock_wait = std::chrono::milliseconds(50)});
+  ASSERT_TRUE(backend.ok());
+  Store store(*backend);
+  for (const char* id : {"a", "b", "c"}) make_session(store, id);
+  raw.set_faults({});
+  ASSERT_TRUE(store.backend()->survey().ok());
+  const std::uint64_t calls = raw.calls();
+  int whole = 0;
+  for (std::uint64_t call = 1; call <= calls; ++call) {
+    fs::FaultPlan plan;
+    plan.fail_at = call;
+    plan.error = EIO;
+    raw.set_faults(plan);
+    const auto logs = store.backend()->survey();
+    if (!logs.ok()) continue;
+    ++whole;
+    EXPECT_EQ(3u, logs->size()) << "call " << call;
+  }
+  EXPECT_EQ(3, whole) << "one look at each session";
+}
+
+class UnreadableBackend : public WrappedBackend {
+ public:
+  using WrappedBackend::WrappedBackend;
+  Result<std::vector<SurveyedLog>> survey() override {
+    auto logs = WrappedBackend::survey();
+    for (SurveyedLog& log : *logs) {
+      if (log.session_id == "b") log = {.session_id = "b"};
+    }
+    return logs;
+  }
+  Result<SurveyedLog> survey(const std::string& id) override {
+    if (id == "b") return Error(Code::kIoError, "stat: input/output error");
+    return WrappedBackend::survey(id);
+  }
+};
+
+TEST(SurveyOfFiles, ItIsListedWithWhatIsWrong) {
+  Store inner = open_store("memory:");
+  for (const char* id : {"a", "b", "c"}) make_session(inner, id);
+  Store store(std::make_shared<UnreadableBackend>(inner.backend()));
+  const auto page = store.sessions().list_sessions(kAllProjects, kEverything);
+  ASSERT_TRUE(page.ok());
+  ASSERT_EQ(3u, page->items.size());
+  for (const SessionSummary& session : page->items) {
+    EXPECT_EQ(session.session_id == "b", !session.problem.empty());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Survey, testing::Bool());

@@ -32,7 +32,7 @@ TEST(CatalogueThreads, DeletedWhileWritersRun) {
       Store own = open_store(url);
       std::map<std::string, std::uint32_t> entries;
       while (!done) {
-        const auto page = own.sessions().list_sessions({}, kEverything);
+        const auto page = own.sessions().list_sessions(kAllProjects, kEverything);
         ASSERT_TRUE(page.ok());
         EXPECT_EQ(3u, page->items.size());
         for (const auto& session : page->items) {
@@ -46,7 +46,7 @@ TEST(CatalogueThreads, DeletedWhileWritersRun) {
   for (int i = 0; i < 40; ++i) {
     std::error_code ignored;
     std::filesystem::remove(directory.path() + "/views.db", ignored);
-    ASSERT_TRUE(store.sessions().list_sessions().ok());
+    ASSERT_TRUE(store.sessions().list_sessions(kAllProjects).ok());
   }
   for (std::size_t i = 0; i < 3; ++i) threads[i].join();
   done = true;

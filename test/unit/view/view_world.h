@@ -14,10 +14,13 @@
 
 #include "quipu/store.h"
 #include "support/history_store.h"
+#include "view/session_fold.h"
 
 namespace quipu::test {
 
 inline const PageRequest kEverything{.after = {}, .limit = std::numeric_limits<std::size_t>::max()};
+
+inline const SessionFilter kAllProjects{.project = ProjectScope::all()};
 
 inline Store open_store(const std::string& url, Clock* clock = nullptr) {
   StoreOptions options;
@@ -65,21 +68,27 @@ inline void append(Store& store, const std::string& id, const std::vector<NewEnt
 /// Every session of the directory is listed, nothing else is, and every row says
 /// what the log, read from its beginning, says.
 inline testing::AssertionResult list_is_right(Store& store, std::size_t sessions) {
-  const auto page = store.sessions().list_sessions({}, kEverything);
+  const auto page = store.sessions().list_sessions(kAllProjects, kEverything);
   if (!page.ok()) return testing::AssertionFailure() << page.error().message();
   const auto ids = store.sessions().session_ids();
   if (!ids.ok()) return testing::AssertionFailure() << ids.error().message();
   std::vector<std::string> listed;
   for (const SessionSummary& session : page->items) {
     listed.push_back(session.session_id);
+    const auto folded = view::fold_session(*store.backend(), session.session_id, nullptr);
+    if (!folded.ok()) return testing::AssertionFailure() << folded.error().message();
+    const SessionSummary& said = folded->summary;
+    if (said != session) {
+      return testing::AssertionFailure()
+             << session.session_id << ": title '" << session.title << "' / '" << said.title
+             << "', entries " << session.entries << " / " << said.entries << ", tokens "
+             << session.counts.tokens_out << " / " << said.counts.tokens_out << ", active "
+             << session.last_active_ms << " / " << said.last_active_ms;
+    }
     const auto described = store.sessions().describe_session(session.session_id);
     if (!described.ok()) return testing::AssertionFailure() << described.error().message();
-    if (*described != session) {
-      return testing::AssertionFailure()
-             << session.session_id << ": title '" << session.title << "' / '" << described->title
-             << "', entries " << session.entries << " / " << described->entries << ", tokens "
-             << session.counts.tokens_out << " / " << described->counts.tokens_out << ", active "
-             << session.last_active_ms << " / " << described->last_active_ms;
+    if (*described != said) {
+      return testing::AssertionFailure() << session.session_id << " is described otherwise";
     }
   }
   std::sort(listed.begin(), listed.end());
