@@ -2,7 +2,7 @@
 
 _quipu() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach stats rename tag archive project verify repair migrate dump version"
+  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources usage stats rename tag archive project verify repair migrate dump version"
   local shared="--store --json --color --no-pager --help"
   local i command= position=0 store=()
   COMPREPLY=()
@@ -41,6 +41,9 @@ _quipu() {
       queue) own="--text --id" ;;
       recover) own="--apply" ;;
       attach) own="--type" ;;
+      import) own="--dry-run --since --project" ;;
+      export) own="--to --out --report --normalise" ;;
+      usage) own="--by --from --to" ;;
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;
       compact) own="--keep --summarizer --trigger --lift --entry" ;;
@@ -61,7 +64,10 @@ _quipu() {
     mapfile -t COMPREPLY < <(compgen -W "list show rename relocate assign" -- "$current")
   elif [[ $command == project ]]; then
     compopt -o dirnames
-  elif [[ $position -eq 0 && $command != @(init|new|list|version) ]]; then
+  elif [[ $command == @(import|sources) ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "claude codex gemini pi" -- "$current")
+    compopt -o default
+  elif [[ $position -eq 0 && $command != @(init|new|list|usage|version) ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" "${store[@]}" list --all --ids 2>/dev/null)" -- "$current")
   elif [[ $command == @(append|branch|attach|queue) ]]; then
     compopt -o default

@@ -1,6 +1,6 @@
 # fish completion for quipu: commands, options, session ids.
 
-set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach stats rename tag archive project verify repair migrate dump version
+set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources usage stats rename tag archive project verify repair migrate dump version
 set -l with_session append head fork branch diff label redact show tree path cat context compact state queue recover stats rename tag archive verify repair migrate dump
 
 complete -c quipu -f
@@ -31,6 +31,10 @@ complete -c quipu -n "$none" -a state -d 'show what an agent is doing'
 complete -c quipu -n "$none" -a queue -d 'messages that wait for an agent'
 complete -c quipu -n "$none" -a recover -d 'list what was cut off, and what can go on'
 complete -c quipu -n "$none" -a attach -d 'large parts of messages'
+complete -c quipu -n "$none" -a import -d 'take in the sessions of other agents'
+complete -c quipu -n "$none" -a export -d 'write a session as files of an agent'
+complete -c quipu -n "$none" -a sources -d 'sessions of other agents on this machine'
+complete -c quipu -n "$none" -a usage -d 'what requests to models took'
 complete -c quipu -n "$none" -a stats -d 'count messages, tokens and cost'
 complete -c quipu -n "$none" -a rename -d 'give a session another title'
 complete -c quipu -n "$none" -a tag -d 'print or change the tags of a session'
@@ -43,7 +47,7 @@ complete -c quipu -n "$none" -a dump -d 'show how the log is stored'
 complete -c quipu -n "$none" -a version -d 'print the version'
 
 complete -c quipu -n "__fish_seen_subcommand_from $with_session" -a '(quipu list --all --ids 2>/dev/null)' -d session
-complete -c quipu -n '__fish_seen_subcommand_from append branch attach queue' -F
+complete -c quipu -n '__fish_seen_subcommand_from append branch attach queue import sources' -F
 complete -c quipu -n '__fish_seen_subcommand_from append' -F
 complete -c quipu -n '__fish_seen_subcommand_from new' -l id -x -d 'its id'
 complete -c quipu -n '__fish_seen_subcommand_from new' -l cwd -x -a '(__fish_complete_directories)' -d 'its directory'
@@ -84,6 +88,16 @@ complete -c quipu -n '__fish_seen_subcommand_from queue' -l text -x -d 'what the
 complete -c quipu -n '__fish_seen_subcommand_from queue' -l id -x -d 'its id'
 complete -c quipu -n '__fish_seen_subcommand_from recover' -l apply -d 'end runs that did not end'
 complete -c quipu -n '__fish_seen_subcommand_from attach' -a 'put get list'
+complete -c quipu -n '__fish_seen_subcommand_from import sources' -a 'claude codex gemini pi'
+complete -c quipu -n '__fish_seen_subcommand_from import' -l dry-run -d 'say what would be imported'
+complete -c quipu -n '__fish_seen_subcommand_from import' -l since -x -d 'changed since'
+complete -c quipu -n '__fish_seen_subcommand_from export' -l to -x -a 'claude codex gemini pi' -d 'whose files'
+complete -c quipu -n '__fish_seen_subcommand_from export' -l out -x -a '(__fish_complete_directories)' -d 'where to'
+complete -c quipu -n '__fish_seen_subcommand_from export' -l report -d 'say what was lost'
+complete -c quipu -n '__fish_seen_subcommand_from export' -l normalise -d 'write anew'
+complete -c quipu -n '__fish_seen_subcommand_from usage' -l by -x -a 'day agent model project session' -d 'rows'
+complete -c quipu -n '__fish_seen_subcommand_from usage' -l from -x -d 'from then on'
+complete -c quipu -n '__fish_seen_subcommand_from usage' -l to -x -d 'before then'
 complete -c quipu -n '__fish_seen_subcommand_from attach' -l type -x -d 'media type'
 complete -c quipu -n '__fish_seen_subcommand_from new' -l agent -x -d 'its agent'
 complete -c quipu -n '__fish_seen_subcommand_from new list stats' -l project -x -a '(__fish_complete_directories)' -d 'the project'

@@ -4,7 +4,8 @@
 // session's tree (a message, a summary, any type Quipu does not know) or a
 // *fact* beside the tree (`session_header`, `head`, `label`, `session_info`,
 // `redaction`, `usage`, `run_start`, `run_end`, `queue_add`, `queue_remove`,
-// `permission_request`, `permission_resolve`). Facts have no parent.
+// `permission_request`, `permission_resolve`, and everything that begins with `fact.`).
+// Facts have no parent.
 //
 // Payload and meta are JSON objects carried as bytes: what is stored is what
 // was given, to the last space and digit.

@@ -78,7 +78,9 @@ class Finder {
     const auto head = files_.read(path, kHeadBytes);
     if (!head.ok()) return complain(path, head.error());
     for (const Dialect* dialect : dialects) {
-      if (!dialect->recognises(path, *head)) continue;
+      // Who names a file and its agent is believed.
+      const bool is_said = was_named && dialects.size() == 1;
+      if (!is_said && !dialect->recognises(path, *head)) continue;
       auto sources = dialect->sources(path, files_);
       if (!sources.ok()) return complain(path, sources.error());
       for (dialect::Source& source : *sources) add(std::move(source), stat);

@@ -1,0 +1,35 @@
+#include "exchange/known_sources.h"
+
+#include <limits>
+
+#include "base/try.h"
+
+namespace quipu::exchange {
+
+Result<KnownSources> KnownSources::of(Store& store) {
+  KnownSources sources;
+  TRY_ASSIGN(const auto all, store.sessions().list_sessions(
+                                 {.project = ProjectScope::all()},
+                                 {.after = {}, .limit = std::numeric_limits<std::size_t>::max()}));
+  for (const SessionSummary& session : all.items) {
+    if (session.source.empty()) continue;
+    sources.known_[session.agent_id + ":" + session.source] = {
+        .session_id = session.session_id, .mark = read_mark(session.import_mark)};
+  }
+  return sources;
+}
+
+const KnownSource* KnownSources::find(const ImportSource& source) const {
+  const auto found = known_.find(source.agent + ":" + name_of(source));
+  return found == known_.end() ? nullptr : &found->second;
+}
+
+std::string name_of(const ImportSource& source) {
+  return source.part.empty() ? source.path : source.path + "#" + source.part;
+}
+
+dialect::Source source_of(const ImportSource& source) {
+  return {.agent = source.agent, .path = source.path, .part = source.part, .files = source.files};
+}
+
+}  // namespace quipu::exchange

@@ -1,0 +1,261 @@
+#include "quipu/import.h"
+
+#include <gtest/gtest.h>
+
+#include "quipu/attachments.h"
+#include "quipu/context.h"
+#include "quipu/usage.h"
+#include "support/import_machine.h"
+
+namespace quipu {
+namespace {
+
+const std::string kPath = "/home/ada/.pi/agent/sessions/--work--/2026_s1.jsonl";
+const std::string kHeader =
+    R"({"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/work"})"
+    "\n";
+
+std::string line(const std::string& id, const std::string& parent, const std::string& role,
+                 const std::string& text) {
+  return R"({"type":"message","id":")" + id + R"(","parentId":)" +
+         (parent.empty() ? "null" : "\"" + parent + "\"") +
+         R"(,"timestamp":"2026-03-01T09:30:01.000Z","message":{"role":")" + role +
+         R"(","content":[{"type":"text","text":")" + text + R"("}],"timestamp":1772357401000}})";
+}
+
+TEST(Import, EveryKindOfLineComesBack) {
+  const std::vector<std::string> lines = {
+      line("a", "", "user", "one") + "\n",
+      line("a", "", "user", "one") + "\n",                                    // twice
+      line("b", "a", "assistant", "two") + line("c", "b", "user", "three") + "\n",  // fused
+      std::string("\0\0\0\0\n", 5),
+      "\n",
+      "\xff\xfe not UTF-8\n",
+      "{\"type\":\"message\",\"id\":\"d\",\"parentId\":\"c\",\"x\":\"\xff\"}\n",
+      R"({"type":"message","id":"e","parentId":"d","x":"\ud800"})" "\n",
+      "  {\"type\":\"custom\"}  \n",
+      line("f", "nowhere", "user", "four") + "\r\n",
+      R"({"type":"unheard-of","id":"g","parentId":"f","a":1,"a":2})" "\n",
+      "[1,2]\n",
+      R"({"type":"message","id":"h","pa)",  // torn
+  };
+  ImportMachine machine;
+  std::string text = kHeader;
+  for (const std::string& one : lines) text += one;
+  machine.host.files[kPath] = text;
+  const ImportReport report = machine.import("pi", kPath);
+  EXPECT_EQ(report.session_id, "pi.s1");
+  EXPECT_EQ(machine.give("pi.s1", "pi"), (ImportMachine::Files{{"2026_s1.jsonl", text}}));
+  EXPECT_FALSE(report.problems.empty());
+}
+
+TEST(Import, ALineThatIsCutOffIsReplacedByTheWholeOne) {
+  const std::string whole = kHeader + line("a", "", "user", "one") + "\n";
+  for (std::size_t cut = kHeader.size(); cut <= whole.size(); ++cut) {
+    SCOPED_TRACE(cut);
+    ImportMachine fresh;
+    fresh.host.files[kPath] = whole.substr(0, cut);
+    fresh.import("pi", kPath);
+    fresh.host.files[kPath] = whole;
+    fresh.import("pi", kPath);
+    EXPECT_EQ(fresh.give("pi.s1", "pi").begin()->second, whole);
+    EXPECT_EQ(fresh.import("pi", kPath).added, 0u);
+    EXPECT_EQ(fresh.said("pi.s1"), std::vector<std::string>{"user: one"});
+  }
+}
+
+TEST(Import, ASourceThatShrinksTakesNothingAway) {
+  ImportMachine machine;
+  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n" +
+                              line("b", "a", "assistant", "two") + "\n";
+  machine.import("pi", kPath);
+  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
+  EXPECT_EQ(machine.import("pi", kPath).added, 0u);
+  EXPECT_EQ(machine.said("pi.s1").size(), 2u);
+}
+
+TEST(Import, ALineThatIsTooLargeIsKeptWhole) {
+  ImportMachine machine;
+  const std::string large = line("b", "a", "user", std::string(17 << 20, 'x')) + "\n";
+  const std::string text =
+      kHeader + line("a", "", "user", "one") + "\n" + large + line("c", "a", "user", "two") + "\n";
+  machine.host.files[kPath] = text;
+  const ImportReport report = machine.import("pi", kPath);
+  EXPECT_EQ(report.added, 4u);
+  EXPECT_TRUE(machine.give("pi.s1", "pi").begin()->second == text);
+  EXPECT_EQ(Attachments(machine.store).list()->size(), 1u);
+  EXPECT_EQ(machine.said("pi.s1"), (std::vector<std::string>{"user: one", "user: two"}));
+}
+
+TEST(Import, WhatHasNotChangedIsNotReadAgain) {
+  class CountingHost : public MemoryHost {
+   public:
+    int opened = 0;
+    Result<std::unique_ptr<fs::HostFile>> open(const std::string& path) override {
+      ++opened;
+      return MemoryHost::open(path);
+    }
+  };
+  CountingHost host;
+  host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
+  auto store = Store::open("memory:").value();
+  Importer importer(store, &host);
+  const FindOptions there{.agents = {}, .paths = {"/home/ada"}, .since_ms = 0};
+  const auto ignore = [](const ImportReport&) { return true; };
+  auto found = importer.find(there);
+  ASSERT_EQ(found->sources.size(), 1u);
+  EXPECT_FALSE(found->sources[0].is_current);
+  ASSERT_TRUE(importer.run(found->sources, {}, ignore).ok());
+  found = importer.find(there);
+  EXPECT_TRUE(found->sources[0].is_current);
+  EXPECT_EQ(found->sources[0].session_id, "pi.s1");
+  host.opened = 0;
+  ASSERT_TRUE(importer.run(found->sources, {}, ignore).ok());
+  EXPECT_EQ(host.opened, 0);
+}
+
+TEST(Import, ASecondFileOfTheSameSessionHasANameOfItsOwn) {
+  ImportMachine machine;
+  const std::string other = "/home/ada/copy/of_s1.jsonl";
+  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
+  machine.host.files[other] = kHeader + line("a", "", "user", "two") + "\n";
+  const std::string first = machine.import("pi", kPath).session_id;
+  const std::string second = machine.import("pi", other).session_id;
+  EXPECT_EQ(first, "pi.s1");
+  EXPECT_TRUE(second.starts_with("pi.s1.")) << second;
+  EXPECT_EQ(machine.import("pi", other).session_id, second);
+  EXPECT_EQ(machine.said(first), std::vector<std::string>{"user: one"});
+  EXPECT_EQ(machine.said(second), std::vector<std::string>{"user: two"});
+}
+
+TEST(Import, ADocumentIsWrittenBackAsItIsNow) {
+  const std::string path = "/home/ada/.gemini/tmp/p/chats/session-x.json";
+  const auto document = [](const std::string& messages) {
+    return "{\n \"sessionId\": \"g1\",\n \"projectHash\": \"h\",\n \"startTime\": "
+           "\"2026-03-01T09:30:00.000Z\",\n \"messages\": [" +
+           messages + "]\n}\n";
+  };
+  const std::string one = R"({"id": "1", "type": "user", "content": "one"})";
+  const std::string two = "{\n  \"id\": \"2\", \"type\": \"gemini\", \"content\": \"two\"\n }";
+  const std::string changed = R"({"id": "2", "type": "gemini", "content": "better"})";
+  const std::string three = R"({"id": "3", "type": "user", "content": "three"})";
+  ImportMachine machine;
+  for (const std::string& messages :
+       {std::string(), one, one + ",\n" + two, one + ", " + changed + ",\n" + three,
+        one + "," + three, one + ",\n" + two}) {
+    SCOPED_TRACE(messages);
+    machine.host.files[path] = document(messages);
+    machine.import("gemini", path);
+    EXPECT_EQ(machine.give("gemini.g1", "gemini").begin()->second, document(messages));
+    EXPECT_EQ(machine.import("gemini", path).added, 0u);
+  }
+  EXPECT_EQ(machine.said("gemini.g1"), (std::vector<std::string>{"user: one", "assistant: two"}));
+}
+
+TEST(Import, TheHeadIsWhereTheAgentGoesOnUnlessSomebodyMovedIt) {
+  ImportMachine machine;
+  std::string text = kHeader + line("a", "", "user", "one") + "\n" +
+                     line("b", "a", "assistant", "two") + "\n" +
+                     line("c", "a", "assistant", "other") + "\n";
+  machine.host.files[kPath] = text;
+  machine.import("pi", kPath);
+  EXPECT_EQ(machine.store.sessions().session_ends("pi.s1")->head, "c");
+  const NewEntry own{.type = "message", .payload = R"({"role":"user","content":"mine"})"};
+  ASSERT_TRUE(machine.store.sessions().append_session_entries("pi.s1", {&own, 1}).ok());
+  const std::string head = machine.store.sessions().session_ends("pi.s1")->head;
+  machine.host.files[kPath] = text + line("d", "b", "user", "three") + "\n";
+  EXPECT_EQ(machine.import("pi", kPath).added, 1u);
+  EXPECT_EQ(machine.store.sessions().session_ends("pi.s1")->head, head);
+  EXPECT_EQ(machine.said("pi.s1"),
+            (std::vector<std::string>{"user: one", "assistant: other", "user: mine"}));
+}
+
+TEST(Import, NativeEntriesAndForksGoOnFromAnImportedSession) {
+  ImportMachine machine;
+  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n" +
+                              line("b", "a", "assistant", "two") + "\n";
+  machine.import("pi", kPath);
+  auto fork = machine.store.sessions().branch_from_entry("pi.s1", "b");
+  ASSERT_TRUE(fork.ok());
+  const NewEntry own{.type = "message", .payload = R"({"role":"user","content":"mine"})"};
+  ASSERT_TRUE(machine.store.sessions().append_session_entries(fork->session_id, {&own, 1}).ok());
+  EXPECT_EQ(machine.said(fork->session_id),
+            (std::vector<std::string>{"user: one", "assistant: two", "user: mine"}));
+  auto context = build_context(machine.store, fork->session_id, {.provider = Provider::kAnthropic});
+  ASSERT_TRUE(context.ok());
+  EXPECT_EQ(context->messages, 3u);
+  EXPECT_EQ(context->notes[0].entry_id, "a");
+}
+
+TEST(Import, AListKnowsTitlePromptsAndUsage) {
+  ImportMachine machine;
+  const std::string answer =
+      R"({"type":"message","id":"b","parentId":"a","timestamp":"2026-03-01T09:30:02.000Z","message":)"
+      R"({"role":"assistant","content":[{"type":"text","text":"two"}],"provider":"anthropic","model":"m","responseId":"r1",)"
+      R"("usage":{"input":10,"output":5,"cacheRead":3,"cacheWrite":1,"cost":{"total":0.25}},"timestamp":1}})";
+  machine.host.files[kPath] = kHeader + line("a", "", "user", "What now?") + "\n" + answer + "\n";
+  machine.import("pi", kPath);
+  auto summary = machine.store.sessions().describe_session("pi.s1");
+  ASSERT_TRUE(summary.ok());
+  EXPECT_EQ(summary->title, "What now?");
+  EXPECT_EQ(summary->created, "2026-03-01T09:30:00.000Z");
+  EXPECT_EQ(summary->counts.messages, 1u);
+  EXPECT_EQ(summary->counts.tokens_in, 10u);
+  EXPECT_EQ(summary->source, kPath);
+  EXPECT_EQ(summary->model, "m");
+
+  // A fork copies what was used; it counts once.
+  const std::string copy = "/home/ada/.pi/agent/sessions/--work--/2026_s2.jsonl";
+  std::string text = machine.host.files[kPath];
+  text.replace(text.find("\"s1\""), 4, "\"s2\"");
+  machine.host.files[copy] = text;
+  machine.import("pi", copy);
+  auto usage = sum_usage(machine.store, {.by = UsageBy::kModel, .project = ProjectScope::all()});
+  ASSERT_TRUE(usage.ok());
+  ASSERT_EQ(usage->rows.size(), 1u);
+  EXPECT_EQ(usage->rows[0].name, "m");
+  EXPECT_EQ(usage->total.requests, 1u);
+  EXPECT_EQ(usage->total.tokens_in, 10u);
+  EXPECT_EQ(usage->total.cost_nano_usd, 250'000'000);
+}
+
+TEST(Export, AnotherAgentReadsTheSameConversation) {
+  ImportMachine machine;
+  const std::string call =
+      R"({"type":"message","id":"b","parentId":"a","timestamp":"2026-03-01T09:30:02.000Z","message":{"role":"assistant",)"
+      R"("content":[{"type":"text","text":"Looking."},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"ls"}}],)"
+      R"("provider":"anthropic","model":"m","stopReason":"toolUse","timestamp":2}})";
+  const std::string result =
+      R"({"type":"message","id":"c","parentId":"b","timestamp":"2026-03-01T09:30:03.000Z","message":{"role":"toolResult",)"
+      R"("toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"a.txt"}],"isError":false,"timestamp":3}})";
+  machine.host.files[kPath] = kHeader + line("a", "", "user", "What is there?") + "\n" + call +
+                              "\n" + result + "\n" + line("d", "c", "assistant", "A file.") + "\n";
+  machine.import("pi", kPath);
+  const std::vector<std::string> texts = {"What is there?", "Looking.", "= a.txt", "A file."};
+  for (const std::string agent : {"claude", "codex", "pi"}) {
+    SCOPED_TRACE(agent);
+    ImportMachine other;
+    std::string written;
+    auto given = export_session(machine.store, "pi.s1", {.to = agent, .normalise = true},
+                                [&](const std::string& path, std::string_view bytes) {
+                                  written = "/x/" + path;
+                                  other.host.files[written] += bytes;
+                                  return Result<void>();
+                                });
+    ASSERT_TRUE(given.ok()) << given.error().message();
+    auto found = other.find({.agents = {}, .paths = {"/x"}, .since_ms = 0});
+    ASSERT_EQ(found.sources.size(), 1u);
+    EXPECT_EQ(found.sources[0].agent, agent);
+    const ImportReport report = other.import_all(found.sources).at(0);
+    std::string all;
+    for (const std::string& said : other.said(report.session_id)) all += said + "\n";
+    std::size_t at = 0;
+    for (const std::string& text : texts) {
+      at = all.find(text, at);
+      EXPECT_NE(at, std::string::npos) << text << " is not in\n" << all;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace quipu
