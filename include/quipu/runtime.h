@@ -213,7 +213,8 @@ class Runtime {
   Result<void> remove_queued(std::string_view queue_id);
 
   /// Asks, and answers with the request's id. A request of this id for the same tool
-  /// that is pending already is success: after a crash one may simply ask again.
+  /// that was made already is success, also when it is resolved by now: after a crash
+  /// one may simply ask again, and look for the decision then.
   Result<std::string> request_permission(const PermissionRequest& request);
   /// `decision`: "allow", "deny" … `details`: a JSON object whose members go into
   /// the fact, or empty. `not_found` without the request; `invalid_argument` when it

@@ -219,6 +219,20 @@ Result<void> Runtime::remove_queued(std::string_view queue_id) {
   });
 }
 
+namespace {
+
+// Whether there is a request of this id, answered or not, for this tool.
+Result<bool> is_asked(const Lineage& lineage, const std::string& id, const std::string& tool) {
+  TRY_ASSIGN(const auto found, lineage.find(id));
+  if (!found) return false;
+  EntryText text;
+  TRY(read_entry(lineage, found->ordinal, text));
+  return text.envelope.type.view() == "permission_request" &&
+         text_member(text.envelope.payload, "tool") == tool;
+}
+
+}  // namespace
+
 Result<std::string> Runtime::request_permission(const PermissionRequest& request) {
   return guarded([&]() -> Result<std::string> {
     if (!request.input.empty()) TRY(json::validate_inner_object(request.input));
@@ -239,13 +253,11 @@ Result<std::string> Runtime::request_permission(const PermissionRequest& request
     auto stored = sessions_->append_session_entries(session_id_, std::array{entry}, append);
     if (stored.ok()) return id;
     // A later run asks what an earlier one asked: it names another run, and is the
-    // same question.
+    // same question. Somebody may have answered it this very moment.
     if (stored.error().code() == Code::kIdConflict) {
-      TRY_ASSIGN(const auto pending, pending_permissions());
-      const bool is_asked = std::any_of(pending.begin(), pending.end(), [&](const auto& one) {
-        return one.request_id == id && one.tool == request.tool;
-      });
-      if (is_asked) return id;
+      TRY_ASSIGN(const auto lineage, sessions_->lineage(session_id_));
+      TRY_ASSIGN(const bool asked, is_asked(*lineage, id, request.tool));
+      if (asked) return id;
     }
     return std::move(stored).error();
   });

@@ -199,6 +199,12 @@ TEST_P(RuntimeTest, ALaterRunMayAskWhatAnEarlierOneAsked) {
   EXPECT_EQ(std::nullopt, must(runtime_.decision("r")));
   must(runtime_.resolve_permission("r", "deny"));
   EXPECT_EQ("deny", must(runtime_.decision("r")));
+  // Somebody may decide between a look for the decision and the question.
+  const quipu::Run late = must(runtime_.begin_run({.take_over = true}));
+  EXPECT_EQ(
+      "r",
+      must(runtime_.request_permission({.request_id = "r", .tool = "rm", .fence = late.run_id})));
+  EXPECT_TRUE(must(runtime_.pending_permissions()).empty());
 }
 
 TEST_P(RuntimeTest, PermissionsAreAskedAndAnsweredOnce) {
