@@ -52,7 +52,7 @@ WRITTEN = [
      "  index_->publish(state_);\n"
      "  if (auto written = fs::append_all(*file_, staging_); !written.ok()) {"),
     ("no lock", "src/log/session_lock.cc",
-     "TRY_ASSIGN(bool locked, file_->try_lock(byte));", "bool locked = true;"),
+     "TRY_ASSIGN(bool locked, file->try_lock(byte));", "bool locked = true;"),
     ("remaining counts one too many", "src/log/writer.cc",
      "staged_.size() - 1 - i)", "staged_.size() - i)"),
     ("torn tail stays in place", "src/log/writer.cc",

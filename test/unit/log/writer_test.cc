@@ -47,6 +47,21 @@ TEST_F(Writer, AppendedLinesAreSealedAndDurable) {
   EXPECT_EQ(store.ids(), (Ids{"a", "b", "c"}));
 }
 
+// Made with the first of them, in a store that is open already.
+TEST_F(Writer, TheDirectoryOfSystemLogsIsDurable) {
+  auto process = disk.process();
+  FakeClock clock;
+  CountingRandom random;
+  auto backend =
+      file::FileBackend::open(std::move(process), clock, random,
+                              {.create = true, .lock_wait = std::chrono::milliseconds(50)});
+  ASSERT_TRUE(backend.ok());
+  const std::string header = R"({"id":"h","type":"session_header","payload":{"version":1}})";
+  ASSERT_TRUE((*backend)->create("system/x", {&header, 1}).ok());
+  SimDisk after = disk.crash({fs::DataLoss::kNothing, fs::NameLoss::kAll}, 0);
+  EXPECT_TRUE(after.read_file("system/x.jsonl").has_value());
+}
+
 // A backup on a read-only medium: the file of locks cannot be opened for writing.
 TEST_F(Writer, AStoreThatCannotBeWrittenCanBeRead) {
   must_append(store, {entry("a")});
