@@ -276,6 +276,7 @@ Result<void> SessionImport::take(const Record& record) {
 }
 
 void SessionImport::add(NewEntry entry) {
+  has_news_ = true;
   pending_bytes_ += entry.payload.size() + entry.meta.size() + 256;
   pending_.push_back(std::move(entry));
 }
@@ -442,7 +443,7 @@ Result<void> SessionImport::add_recipe() {
 
 // Only with something new: reading a source again must not make the log grow.
 Result<void> SessionImport::add_mark(ImportMark mark, const dialect::ReadPosition& position) {
-  if (stored_ != nullptr && result_.report.added == 0) return {};
+  if (stored_ != nullptr && !has_news_) return {};
   mark.offset = position.offset;
   mark.records = result_.report.total;
   if (mark.offset != 0) {

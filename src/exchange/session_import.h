@@ -133,6 +133,7 @@ class SessionImport {
   std::string base_entry_;
   std::string carry_buffer_;
 
+  bool has_news_ = false;  // something was added
   std::vector<NewEntry> pending_;
   std::size_t pending_bytes_ = 0;
   Imported result_;
