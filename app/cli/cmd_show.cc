@@ -276,9 +276,8 @@ Result<int> run_show(Context& context, const ShowArguments& arguments) {
   Pager pager;
   if (!context.json && !arguments.raw && !context.no_pager) pager.start(context.out);
   const bool is_imported = !summary->source.empty() && arguments.entry.empty();
-  auto printed = arguments.raw ? print_raw(context, sessions, *id, *chosen)
-                 : context.json
-                     ? print_json(context, sessions, *summary, *chosen)
+  auto printed = arguments.raw  ? print_raw(context, sessions, *id, *chosen)
+                 : context.json ? print_json(context, sessions, *summary, *chosen)
                  : is_imported
                      ? print_conversation(context, *store, *summary, *tree, arguments)
                      : print_text(context, sessions, *summary, *tree, *chosen, arguments.full);

@@ -77,8 +77,8 @@ Result<int> run_usage(Context& context, const UsageArguments& arguments) {
   for (const auto& [name, by] : kBy) {
     if (arguments.by == name) options.by = by;
   }
-  for (const auto& [text, into] : {std::pair{&arguments.from, &options.from_ms},
-                                   std::pair{&arguments.to, &options.to_ms}}) {
+  for (const auto& [text, into] :
+       {std::pair{&arguments.from, &options.from_ms}, std::pair{&arguments.to, &options.to_ms}}) {
     if (text->empty()) continue;
     *into = read_time(*text, now_ms());
     if (!*into) {

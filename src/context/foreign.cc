@@ -56,8 +56,9 @@ class Lifting {
   Result<void> take(const Pick& pick, std::vector<PathEntry>& into) {
     const StoredRecord& record = records_.all[pick.record];
     if (record.redacted) return {};
-    const Range range = pick.payload.empty() ? lifted(pick.record, record)
-                                             : lift(record.kind, foreign_.lifted.keep(pick.payload));
+    const Range range = pick.payload.empty()
+                            ? lifted(pick.record, record)
+                            : lift(record.kind, foreign_.lifted.keep(pick.payload));
     TRY_ASSIGN(const StoredEntry stored, log_.entry(pick.record));
     for (std::uint32_t i = range.first; i < range.end; ++i) {
       if (pick.message != Pick::kAll && pick.message != i - range.first) continue;

@@ -95,9 +95,8 @@ void ImportRun::take_forks() {
       std::swap(forks, waiting_);
     }
     if (forks.empty() || stopped_) return;
-    std::sort(forks.begin(), forks.end(), [](const Waiting& a, const Waiting& b) {
-      return a.source->path < b.source->path;
-    });
+    std::sort(forks.begin(), forks.end(),
+              [](const Waiting& a, const Waiting& b) { return a.source->path < b.source->path; });
     for (const Waiting& fork : forks) {
       if (!stopped_) take(*fork.source, Base::kStored);
     }
@@ -115,9 +114,8 @@ void ImportRun::take_forks() {
 ImportRun::Waiting ImportRun::without_base() {
   std::set<std::string> sessions;
   for (const Waiting& fork : waiting_) sessions.insert(fork.session);
-  auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& fork) {
-    return !sessions.contains(fork.base);
-  });
+  auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                            [&](const Waiting& fork) { return !sessions.contains(fork.base); });
   if (found == waiting_.end()) found = waiting_.begin();
   Waiting first = std::move(*found);
   waiting_.erase(found);

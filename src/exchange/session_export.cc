@@ -138,6 +138,36 @@ Result<bool> is_of(const Dialect& dialect, const Lineage& lineage) {
   return dialect::record_type(read_envelope_prefix(head.text).type.view()).dialect == &dialect;
 }
 
+// Some agents write an answer as several records, some a whole turn as one. In a
+// transcript an answer is one message, and results stand by themselves behind it.
+void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utterance) {
+  const auto begin = [&](Role role) {
+    dialect::TranscriptMessage next;
+    next.entry_id = utterance.entry_id;
+    next.timestamp = utterance.timestamp;
+    next.message = utterance.message;
+    next.message.role = role;
+    next.message.parts.clear();
+    messages.push_back(std::move(next));
+  };
+  const bool answers = utterance.message.role == Role::kAssistant;
+  bool is_begun = false;
+  for (Part& part : utterance.message.parts) {
+    const Role role = part.type == PartType::kToolResult ? Role::kTool : utterance.message.role;
+    const bool goes_on = !messages.empty() && messages.back().message.role == role &&
+                         (is_begun || role == Role::kAssistant);
+    if (!goes_on) begin(role);
+    is_begun = true;
+    messages.back().message.parts.push_back(std::move(part));
+  }
+  // The last record of an answer knows what it took.
+  if (answers && !messages.empty() && messages.back().message.role == Role::kAssistant &&
+      utterance.message.usage) {
+    messages.back().message.usage = utterance.message.usage;
+    messages.back().message.stop_reason = utterance.message.stop_reason;
+  }
+}
+
 Result<dialect::Transcript> transcript_of(Store& store, const std::string& session_id,
                                           const std::string& head) {
   TRY_ASSIGN(const SessionSummary summary, store.sessions().describe_session(session_id));
@@ -154,9 +184,7 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
     const std::string& before =
         transcript.messages.empty() ? transcript.created : transcript.messages.back().timestamp;
     if (!parse_timestamp(utterance.timestamp)) utterance.timestamp = before;
-    transcript.messages.push_back({.entry_id = std::move(utterance.entry_id),
-                                   .timestamp = std::move(utterance.timestamp),
-                                   .message = std::move(utterance.message)});
+    add_turn(transcript.messages, std::move(utterance));
   }
   return transcript;
 }

@@ -180,7 +180,10 @@ void add_record(SessionRow& row, const dialect::RecordType& type, const Envelope
     const auto found = lineage.find(entry);
     return found.ok() && found->has_value();
   };
-  if (note.title && is_ours(note.title_at)) (note.title_is_given ? row.given_title : row.made_title) = *note.title;
+  if (note.title && is_ours(note.title_at)) {
+    (note.title_is_given ? row.given_title : row.made_title) =
+        first_line(json::quoted(*note.title));
+  }
   if (!note.prompt) return;
   ++row.summary.counts.messages;
   ++row.summary.totals.messages;

@@ -29,20 +29,20 @@ class ImportMachine {
 
   std::vector<ImportReport> import_all(const std::vector<ImportSource>& sources) {
     std::vector<ImportReport> reports;
-    auto done = Importer(store, &host)
-                    .run(sources, {.project_id = {}, .threads = 1},
-                         [&](const ImportReport& report) {
-                           reports.push_back(report);
-                           return true;
-                         });
+    auto done =
+        Importer(store, &host)
+            .run(sources, {.project_id = {}, .threads = 1}, [&](const ImportReport& report) {
+              reports.push_back(report);
+              return true;
+            });
     EXPECT_TRUE(done.ok()) << done.error().message();
     return reports;
   }
 
   /// A file that holds one session, whatever its content.
   ImportReport import(const std::string& agent, const std::string& path) {
-    auto reports = import_all(
-        {{.agent = agent, .path = path, .part = {}, .files = {path}, .session_id = {}}});
+    auto reports =
+        import_all({{.agent = agent, .path = path, .part = {}, .files = {path}, .session_id = {}}});
     EXPECT_EQ(reports.size(), 1u);
     EXPECT_FALSE(reports[0].error) << reports[0].error->message();
     return reports[0];

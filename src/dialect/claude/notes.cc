@@ -86,7 +86,8 @@ void note_prompt(const Said& said, std::string_view payload, Note& into) {
   json::ElementWalk walk(content->kind == Kind::kArray ? content->value : "[]");
   while (const auto block = walk.next()) {
     if (text_in(block->value, "type") == "tool_result") return;
-    if (text.empty() && text_in(block->value, "type") == "text") text = text_in(block->value, "text");
+    if (text.empty() && text_in(block->value, "type") == "text")
+      text = text_in(block->value, "text");
   }
   // Commands of the program and what they print.
   if (text.empty() || text.starts_with("<command-") || text.starts_with("<local-command-") ||

@@ -12,12 +12,15 @@ const std::string kHeader =
     "\n";
 
 std::string user(const std::string& id, const std::string& text) {
-  return R"({"id":")" + id + R"(","timestamp":"2026-03-01T09:30:01.000Z","type":"user","content":[{"text":")" +
-         text + R"("}]})" "\n";
+  return R"({"id":")" + id +
+         R"(","timestamp":"2026-03-01T09:30:01.000Z","type":"user","content":[{"text":")" + text +
+         R"("}]})"
+         "\n";
 }
 std::string answer(const std::string& id, const std::string& text, const std::string& more = {}) {
-  return R"({"id":")" + id + R"(","timestamp":"2026-03-01T09:30:02.000Z","type":"gemini","content":")" +
-         text + R"(","model":"gemini-pro")" + more + "}\n";
+  return R"({"id":")" + id +
+         R"(","timestamp":"2026-03-01T09:30:02.000Z","type":"gemini","content":")" + text +
+         R"(","model":"gemini-pro")" + more + "}\n";
 }
 
 std::vector<std::string> said(const std::string& operations) {
@@ -36,24 +39,32 @@ TEST(Gemini, TheSameIdAgainTakesTheFirstOnesPlace) {
 
 TEST(Gemini, RewindTakesAwayFromThereOn) {
   EXPECT_EQ(said(user("u", "one") + answer("g", "two") + user("v", "three") +
-                 R"({"$rewindTo":"g"})" "\n" + user("w", "four")),
+                 R"({"$rewindTo":"g"})"
+                 "\n" +
+                 user("w", "four")),
             (Lines{"user: one", "user: four"}));
   // An id that is not there takes everything.
-  EXPECT_EQ(said(user("u", "one") + R"({"$rewindTo":"x"})" "\n" + user("w", "four")),
+  EXPECT_EQ(said(user("u", "one") +
+                 R"({"$rewindTo":"x"})"
+                 "\n" +
+                 user("w", "four")),
             Lines{"user: four"});
 }
 
 TEST(Gemini, AListOfMessagesReplacesAll) {
   EXPECT_EQ(said(user("u", "one") + answer("g", "two") +
                  R"({"$set":{"messages":[{"id":"s","type":"user","content":"summary"},)"
-                 R"({"id":"k","type":"gemini","content":"kept"}]}})" "\n" +
+                 R"({"id":"k","type":"gemini","content":"kept"}]}})"
+                 "\n" +
                  answer("k", "kept and changed") + user("v", "three")),
             (Lines{"user: summary", "assistant: kept and changed", "user: three"}));
 }
 
 TEST(Gemini, WhatIsNotSentIsNotInTheConversation) {
   EXPECT_EQ(said(user("a", "<session_context>\\nsetup") + user("b", "/help") + user("c", "?x") +
-                 user("d", "") + R"({"id":"i","type":"info","content":"update"})" "\n" +
+                 user("d", "") +
+                 R"({"id":"i","type":"info","content":"update"})"
+                 "\n" +
                  user("e", "real")),
             Lines{"user: real"});
 }
@@ -85,12 +96,14 @@ TEST(Gemini, InputCountsWithoutTheCacheAndOutputWithThoughts) {
 TEST(Gemini, TitleDirectoryAndParentAreFound) {
   ImportMachine machine;
   const std::string path = "/home/ada/.gemini/tmp/p/chats/parent-id/sub.jsonl";
-  machine.host.files["/home/ada/.gemini/tmp/p/.project_root"] = "/work/atlas\n";
-  machine.host.files[path] = kHeader + user("u", "one") + R"({"$set":{"summary":"Maps"}})" "\n";
+  machine.host.files["/home/ada/.gemini/tmp/p/.project_root"] = "/data/atlas\n";
+  machine.host.files[path] = kHeader + user("u", "one") +
+                             R"({"$set":{"summary":"Maps"}})"
+                             "\n";
   machine.import("gemini", path);
   const auto summary = machine.store.sessions().describe_session("gemini.g1");
   EXPECT_EQ(summary->title, "Maps");
-  EXPECT_EQ(summary->cwd, "/work/atlas");
+  EXPECT_EQ(summary->cwd, "/data/atlas");
   EXPECT_EQ(summary->spawned_by, "gemini.parent-id");
 }
 

@@ -8,9 +8,9 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-const std::string kPath = "/home/ada/.pi/agent/sessions/--work--/2026_s1.jsonl";
+const std::string kPath = "/home/ada/.pi/agent/sessions/--data--/2026_s1.jsonl";
 const std::string kHeader =
-    R"({"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/work"})"
+    R"({"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/data"})"
     "\n";
 
 std::string entry(const std::string& type, const std::string& id, const std::string& parent,
@@ -46,7 +46,8 @@ TEST(Pi, TheLastEntryOfTheFileIsTheLeaf) {
 
 TEST(Pi, ACompactionKeepsWhatItNames) {
   const std::string path = kHeader + message("a", "", "user", "one") +
-                           message("b", "a", "assistant", "two") + message("c", "b", "user", "three");
+                           message("b", "a", "assistant", "two") +
+                           message("c", "b", "user", "three");
   const auto compaction = [](const std::string& kept) {
     return entry("compaction", "k", "c", R"("summary":"S","firstKeptEntryId":")" + kept + "\"");
   };
@@ -59,7 +60,8 @@ TEST(Pi, ACompactionKeepsWhatItNames) {
 
 TEST(Pi, EditsReplaceOrDrop) {
   const std::string path = kHeader + message("a", "", "user", "one") +
-                           message("b", "a", "assistant", "two") + message("c", "b", "user", "three");
+                           message("b", "a", "assistant", "two") +
+                           message("c", "b", "user", "three");
   EXPECT_EQ(said(path + entry("context_edit", "e", "c",
                               R"("targetId":"b","replacement":{"content":"better"})")),
             (Lines{"user: one", "assistant: better", "user: three"}));
@@ -68,21 +70,27 @@ TEST(Pi, EditsReplaceOrDrop) {
 }
 
 TEST(Pi, WhatFailedOrIsKeptFromTheModelIsNotSent) {
-  EXPECT_EQ(said(kHeader + message("a", "", "user", "one") +
-                 message("b", "a", "assistant", "no", R"(,"stopReason":"error")") +
-                 entry("message", "c", "b",
-                       R"("message":{"role":"bashExecution","command":"ls","output":"x","exitCode":2})") +
-                 entry("message", "d", "c",
-                       R"("message":{"role":"bashExecution","command":"id","output":"","excludeFromContext":true})")),
-            (Lines{"user: one", "user: Ran `ls`\n```\nx\n```\n\nCommand exited with code 2"}));
+  EXPECT_EQ(
+      said(
+          kHeader + message("a", "", "user", "one") +
+          message("b", "a", "assistant", "no", R"(,"stopReason":"error")") +
+          entry("message", "c", "b",
+                R"("message":{"role":"bashExecution","command":"ls","output":"x","exitCode":2})") +
+          entry(
+              "message", "d", "c",
+              R"("message":{"role":"bashExecution","command":"id","output":"","excludeFromContext":true})")),
+      (Lines{"user: one", "user: Ran `ls`\n```\nx\n```\n\nCommand exited with code 2"}));
 }
 
 TEST(Pi, VersionOneHasNoIdsAndCountsRecords) {
   const std::string text =
-      R"({"type":"session","id":"s1","timestamp":"2025-11-01T09:30:00.000Z","cwd":"/work","branchedFrom":"/x/2025_old.jsonl"})"
-      "\n" R"({"type":"message","timestamp":"2025-11-01T09:30:01.000Z","message":{"role":"user","content":"one"}})"
-      "\n" R"({"type":"message","timestamp":"2025-11-01T09:30:02.000Z","message":{"role":"user","content":"two"}})"
-      "\n" R"({"type":"compaction","timestamp":"2025-11-01T09:30:03.000Z","summary":"S","firstKeptEntryIndex":2})"
+      R"({"type":"session","id":"s1","timestamp":"2025-11-01T09:30:00.000Z","cwd":"/data","branchedFrom":"/x/2025_old.jsonl"})"
+      "\n"
+      R"({"type":"message","timestamp":"2025-11-01T09:30:01.000Z","message":{"role":"user","content":"one"}})"
+      "\n"
+      R"({"type":"message","timestamp":"2025-11-01T09:30:02.000Z","message":{"role":"user","content":"two"}})"
+      "\n"
+      R"({"type":"compaction","timestamp":"2025-11-01T09:30:03.000Z","summary":"S","firstKeptEntryIndex":2})"
       "\n";
   EXPECT_EQ(said(text), (Lines{kSummary, "user: two"}));
   ImportMachine machine;
@@ -99,11 +107,15 @@ TEST(Pi, ALeafRecordMovesTheLeaf) {
 
 TEST(Pi, TransactionsOfTheHarnessAreRead) {
   const std::string text =
-      R"({"v":4,"kind":"header","id":"s1","storageVersion":1,"createdAt":1772357401000,"cwd":"/work"})"
-      "\n" R"([{"kind":"entry","id":"a","parentId":null,"seq":1,"timestamp":1772357401001,"type":"message","message":{"role":"user","content":"one"}},{"kind":"entry","id":"b","parentId":"a","seq":2,"timestamp":1772357401002,"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"two"}]}}])"
-      "\n" R"({"kind":"entry","id":"k","parentId":"b","seq":3,"timestamp":1772357401003,"type":"compaction","summary":"S","retainedTail":[{"role":"user","content":"kept"}]})"
-      "\n" R"({"kind":"entry","id":"c","parentId":"k","seq":4,"timestamp":1772357401004,"type":"message","message":{"role":"user","content":"three"}})"
-      "\n" R"({"kind":"value","op":"set","namespace":"pi.session.name","key":"","value":"Named"})"
+      R"({"v":4,"kind":"header","id":"s1","storageVersion":1,"createdAt":1772357401000,"cwd":"/data"})"
+      "\n"
+      R"([{"kind":"entry","id":"a","parentId":null,"seq":1,"timestamp":1772357401001,"type":"message","message":{"role":"user","content":"one"}},{"kind":"entry","id":"b","parentId":"a","seq":2,"timestamp":1772357401002,"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"two"}]}}])"
+      "\n"
+      R"({"kind":"entry","id":"k","parentId":"b","seq":3,"timestamp":1772357401003,"type":"compaction","summary":"S","retainedTail":[{"role":"user","content":"kept"}]})"
+      "\n"
+      R"({"kind":"entry","id":"c","parentId":"k","seq":4,"timestamp":1772357401004,"type":"message","message":{"role":"user","content":"three"}})"
+      "\n"
+      R"({"kind":"value","op":"set","namespace":"pi.session.name","key":"","value":"Named"})"
       "\n";
   EXPECT_EQ(said(text), (Lines{kSummary, "user: kept", "user: three"}));
   ImportMachine machine;

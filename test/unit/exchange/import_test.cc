@@ -10,9 +10,9 @@
 namespace quipu {
 namespace {
 
-const std::string kPath = "/home/ada/.pi/agent/sessions/--work--/2026_s1.jsonl";
+const std::string kPath = "/home/ada/.pi/agent/sessions/--data--/2026_s1.jsonl";
 const std::string kHeader =
-    R"({"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/work"})"
+    R"({"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/data"})"
     "\n";
 
 std::string line(const std::string& id, const std::string& parent, const std::string& role,
@@ -26,16 +26,18 @@ std::string line(const std::string& id, const std::string& parent, const std::st
 TEST(Import, EveryKindOfLineComesBack) {
   const std::vector<std::string> lines = {
       line("a", "", "user", "one") + "\n",
-      line("a", "", "user", "one") + "\n",                                    // twice
+      line("a", "", "user", "one") + "\n",                                          // twice
       line("b", "a", "assistant", "two") + line("c", "b", "user", "three") + "\n",  // fused
       std::string("\0\0\0\0\n", 5),
       "\n",
       "\xff\xfe not UTF-8\n",
       "{\"type\":\"message\",\"id\":\"d\",\"parentId\":\"c\",\"x\":\"\xff\"}\n",
-      R"({"type":"message","id":"e","parentId":"d","x":"\ud800"})" "\n",
+      R"({"type":"message","id":"e","parentId":"d","x":"\ud800"})"
+      "\n",
       "  {\"type\":\"custom\"}  \n",
       line("f", "nowhere", "user", "four") + "\r\n",
-      R"({"type":"unheard-of","id":"g","parentId":"f","a":1,"a":2})" "\n",
+      R"({"type":"unheard-of","id":"g","parentId":"f","a":1,"a":2})"
+      "\n",
       "[1,2]\n",
       R"({"type":"message","id":"h","pa)",  // torn
   };
@@ -66,8 +68,8 @@ TEST(Import, ALineThatIsCutOffIsReplacedByTheWholeOne) {
 
 TEST(Import, ASourceThatShrinksTakesNothingAway) {
   ImportMachine machine;
-  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n" +
-                              line("b", "a", "assistant", "two") + "\n";
+  machine.host.files[kPath] =
+      kHeader + line("a", "", "user", "one") + "\n" + line("b", "a", "assistant", "two") + "\n";
   machine.import("pi", kPath);
   machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
   EXPECT_EQ(machine.import("pi", kPath).added, 0u);
@@ -172,8 +174,8 @@ TEST(Import, TheHeadIsWhereTheAgentGoesOnUnlessSomebodyMovedIt) {
 
 TEST(Import, NativeEntriesAndForksGoOnFromAnImportedSession) {
   ImportMachine machine;
-  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n" +
-                              line("b", "a", "assistant", "two") + "\n";
+  machine.host.files[kPath] =
+      kHeader + line("a", "", "user", "one") + "\n" + line("b", "a", "assistant", "two") + "\n";
   machine.import("pi", kPath);
   auto fork = machine.store.sessions().branch_from_entry("pi.s1", "b");
   ASSERT_TRUE(fork.ok());
@@ -205,7 +207,7 @@ TEST(Import, AListKnowsTitlePromptsAndUsage) {
   EXPECT_EQ(summary->model, "m");
 
   // A fork copies what was used; it counts once.
-  const std::string copy = "/home/ada/.pi/agent/sessions/--work--/2026_s2.jsonl";
+  const std::string copy = "/home/ada/.pi/agent/sessions/--data--/2026_s2.jsonl";
   std::string text = machine.host.files[kPath];
   text.replace(text.find("\"s1\""), 4, "\"s2\"");
   machine.host.files[copy] = text;
@@ -255,6 +257,40 @@ TEST(Export, AnotherAgentReadsTheSameConversation) {
       EXPECT_NE(at, std::string::npos) << text << " is not in\n" << all;
     }
   }
+}
+
+TEST(Export, AnAnswerInSeveralRecordsIsOneMessage) {
+  ImportMachine machine;
+  const std::string path =
+      "/home/ada/.claude/projects/-data/11111111-1111-4111-8111-111111111111.jsonl";
+  const auto block = [](const std::string& uuid, const std::string& parent,
+                        const std::string& content) {
+    return R"({"parentUuid":)" + parent +
+           R"(,"isSidechain":false,"type":"assistant","message":{"id":"m1","role":"assistant","model":"m","content":[)" +
+           content + R"(]},"uuid":")" + uuid +
+           R"(","timestamp":"2026-03-01T09:30:02.000Z","sessionId":"11111111-1111-4111-8111-111111111111"})"
+           "\n";
+  };
+  machine.host.files[path] =
+      R"({"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"go"},"uuid":"u","timestamp":"2026-03-01T09:30:01.000Z","sessionId":"11111111-1111-4111-8111-111111111111"})"
+      "\n" +
+      block("a", "\"u\"", R"({"type":"text","text":"Both."})") +
+      block("b", "\"a\"", R"({"type":"tool_use","id":"c1","name":"x","input":{}})") +
+      block("c", "\"b\"", R"({"type":"tool_use","id":"c2","name":"y","input":{}})");
+  machine.import("claude", path);
+  std::string text;
+  auto given = export_session(machine.store, "claude.11111111-1111-4111-8111-111111111111",
+                              {.to = "pi"}, [&](const std::string&, std::string_view bytes) {
+                                text += bytes;
+                                return Result<void>();
+                              });
+  ASSERT_TRUE(given.ok());
+  std::size_t answers = 0;
+  for (std::size_t at = text.find("\"role\":\"assistant\""); at != std::string::npos;
+       at = text.find("\"role\":\"assistant\"", at + 1)) {
+    ++answers;
+  }
+  EXPECT_EQ(answers, 1u) << text;
 }
 
 }  // namespace
