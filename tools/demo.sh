@@ -112,6 +112,26 @@ title "The tree"
 show tree cusco
 show path cusco-with-guide g1
 
+title "Sessions of other agents on this machine, in a store of their own"
+export QUIPU_STORE=$work/others
+if [ "$("$quipu" sources --json 2>/dev/null)" = "[]" ]; then
+  echo "(there are none: here is a sample)"
+  printf '%s\n' >"$work/sample.jsonl" \
+    '{"type":"session","version":3,"id":"sample","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/atlas"}' \
+    '{"type":"message","id":"a1b2c3d4","parentId":null,"timestamp":"2026-03-01T09:30:01.000Z","message":{"role":"user","content":"Which map is the oldest?","timestamp":1772357401000}}' \
+    '{"type":"message","id":"b2c3d4e5","parentId":"a1b2c3d4","timestamp":"2026-03-01T09:30:02.000Z","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"ls -tr maps | head -1"}}],"provider":"anthropic","model":"claude-sonnet-4-5","stopReason":"toolUse","usage":{"input":900,"output":40,"cacheRead":0,"cacheWrite":0},"timestamp":1772357402000}}' \
+    '{"type":"message","id":"c3d4e5f6","parentId":"b2c3d4e5","timestamp":"2026-03-01T09:30:03.000Z","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"1582-cusco.png"}],"isError":false,"timestamp":1772357403000}}' \
+    '{"type":"message","id":"d4e5f6a7","parentId":"c3d4e5f6","timestamp":"2026-03-01T09:30:04.000Z","message":{"role":"assistant","content":[{"type":"text","text":"The one of Cusco, of 1582."}],"provider":"anthropic","model":"claude-sonnet-4-5","stopReason":"stop","usage":{"input":960,"output":12,"cacheRead":0,"cacheWrite":0},"timestamp":1772357404000}}'
+  show import pi "$work/sample.jsonl"
+else
+  show import || echo "(exit code $?)"
+fi
+show list --all --limit 10
+newest=$("$quipu" list --all --ids --limit 1)
+[ -z "$newest" ] || { echo "\$ quipu show $newest | head -30"; "$quipu" show "$newest" | head -30 || true; }
+show usage --by agent
+export QUIPU_STORE=$work/store
+
 title "What happened"
 if [ "$torn_bytes" -gt 0 ]; then
   echo "* A writer was killed $(count "$kills" time times). The last kill tore a write: $torn_bytes bytes of an"

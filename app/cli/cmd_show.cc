@@ -170,6 +170,8 @@ void print_header(Context& context, const SessionSummary& summary, std::size_t p
   row("Entries", fmt::format("{} ({}), {} on this path", summary.entries,
                              bytes_text(summary.log_bytes), path_length));
   row("Forked of", context.shown(summary.parent_session));
+  row("Made by", context.shown(summary.spawned_by));
+  row("Source", context.shown(summary.source));
   row("Head", context.shown(summary.head));
 }
 

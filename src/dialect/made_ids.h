@@ -23,7 +23,7 @@ class MadeIds {
     std::string id = hex(name, 32);
     id[12] = '4';
     id[16] = "89ab"[static_cast<unsigned char>(id[16]) & 3];
-    for (const std::size_t dash : {8, 13, 18, 23}) id.insert(dash, 1, '-');
+    for (const std::size_t dash : {8u, 13u, 18u, 23u}) id.insert(dash, 1, '-');
     return id;
   }
 

@@ -1,5 +1,5 @@
 // ImportMark: how far a source was read, and what it looked like then. The fact
-// `fact.quipu.import`, stored together with the last records of a pass; the catalogue has
+// `fact.quipu.import`, stored after the records of a pass are on the disk; the catalogue has
 // the newest of each session, so that a source that has not changed costs a look at
 // its directory entry, and one that has grown is read from where it ended.
 #pragma once

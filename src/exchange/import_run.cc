@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "backend/backend.h"
 #include "base/try.h"
 #include "store/guarded.h"
 
@@ -20,7 +19,7 @@ ImportRun::ImportRun(Store& store, fs::HostFiles& files, const KnownSources& kno
       done_(done),
       projects_(store, &files) {}
 
-Result<void> ImportRun::run(const std::vector<ImportSource>& sources) {
+void ImportRun::run(const std::vector<ImportSource>& sources) {
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t at = next++; at < sources.size() && !stopped_; at = next++) {
@@ -35,9 +34,6 @@ Result<void> ImportRun::run(const std::vector<ImportSource>& sources) {
   work();
   for (std::thread& worker : workers) worker.join();
   take_forks();
-  const MutexLock lock(mutex_);
-  for (const std::string& session : touched_) TRY(store_.backend()->settle(session));
-  return {};
 }
 
 void ImportRun::take(const ImportSource& source, Base base) {
@@ -57,7 +53,6 @@ void ImportRun::take(const ImportSource& source, Base base) {
   }
   report.agent = source.agent;
   report.source = name_of(source);
-  if (report.added > 0) touched_.insert(report.session_id);
   if (!done_(report)) stopped_ = true;
 }
 

@@ -25,7 +25,7 @@ class ImportRun {
             const ImportOptions& options, const Done& done);
 
   /// See Importer::run.
-  Result<void> run(const std::vector<ImportSource>& sources);
+  void run(const std::vector<ImportSource>& sources);
 
  private:
   using Base = ImportFrom::Base;
@@ -52,7 +52,6 @@ class ImportRun {
   std::atomic<bool> stopped_ = false;
 
   Mutex mutex_;
-  std::set<std::string> touched_ GUARDED_BY(mutex_);
   std::vector<Waiting> waiting_ GUARDED_BY(mutex_);
   Mutex projects_mutex_;
   std::map<std::string, std::string> project_ids_ GUARDED_BY(projects_mutex_);  // by directory

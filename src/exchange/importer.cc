@@ -54,7 +54,8 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
                            const std::function<bool(const ImportReport&)>& done) {
   return guarded([&]() -> Result<void> {
     TRY_ASSIGN(const auto known, exchange::KnownSources::of(store_));
-    return exchange::ImportRun(store_, files_, known, options, done).run(sources);
+    exchange::ImportRun(store_, files_, known, options, done).run(sources);
+    return {};
   });
 }
 

@@ -78,6 +78,11 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
     TRY(take(record));
   }
   if (is_whole_) TRY(add_recipe());
+  TRY(flush());
+  if (stored_ != nullptr && !has_news_) return std::move(result_);
+  // Not before everything is on the disk: after a power cut a mark that survived would keep
+  // us from reading what did not.
+  TRY(store_.backend()->settle(result_.report.session_id));
   TRY(add_mark(from.state, is_whole_ ? dialect::ReadPosition() : reader->position()));
   TRY(flush());
   return std::move(result_);
@@ -441,9 +446,7 @@ Result<void> SessionImport::add_recipe() {
   return {};
 }
 
-// Only with something new: reading a source again must not make the log grow.
 Result<void> SessionImport::add_mark(ImportMark mark, const dialect::ReadPosition& position) {
-  if (stored_ != nullptr && !has_news_) return {};
   mark.offset = position.offset;
   mark.records = result_.report.total;
   if (mark.offset != 0) {

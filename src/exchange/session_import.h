@@ -60,7 +60,7 @@ class SessionImport {
   SessionImport(Store& store, const dialect::Dialect& dialect, fs::HostFiles& files,
                 ProjectOf project_of);
 
-  /// Written, not yet durable: see Store and `ImportOptions`.
+  /// Durable on return.
   Result<Imported> run(const dialect::Source& source, const ImportFrom& from);
 
  private:
