@@ -4,23 +4,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/json_scan.h"
 #include "dialect/claude/chain_lines.h"
+#include "dialect/json_members.h"
 
 namespace quipu::dialect::claude {
 namespace {
 
 using json::Kind;
-
-std::string_view token_in(std::string_view object, std::string_view key) {
-  const auto member = json::find_member(object, key);
-  return member && member->kind == Kind::kString ? member->value : std::string_view();
-}
-
-std::string_view object_in(std::string_view object, std::string_view key) {
-  const auto member = json::find_member(object, key);
-  return member && member->kind == Kind::kObject ? member->value : std::string_view();
-}
 
 class Chain {
  public:

@@ -1,20 +1,14 @@
 #include "dialect/claude/notes.h"
 
-#include "base/json_scan.h"
 #include "dialect/claude/describe.h"
 #include "dialect/claude/lift.h"
+#include "dialect/json_members.h"
 #include "model/message_view.h"
 
 namespace quipu::dialect::claude {
 namespace {
 
 using json::Kind;
-
-std::string text_in(std::string_view object, std::string_view key) {
-  const auto member = json::find_member(object, key);
-  return member && member->kind == Kind::kString ? json::decode_string(member->value)
-                                                 : std::string();
-}
 
 // What lines of the tree say of themselves; strings are tokens.
 struct Said {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "base/json_scan.h"
 #include "dialect/claude/lift.h"
+#include "dialect/json_members.h"
 
 namespace quipu::dialect::claude {
 namespace {
@@ -16,12 +16,6 @@ constexpr std::string_view kSilent[] = {
     "structured_output",   "deferred_tools_record", "fork_briefing",  "already_read_file",
     "dynamic_skill",
 };
-
-std::string text_in(std::string_view object, std::string_view key) {
-  const auto member = json::find_member(object, key);
-  return member && member->kind == Kind::kString ? json::decode_string(member->value)
-                                                 : std::string();
-}
 
 // A text, or the texts of an array: strings and text blocks, one below the other.
 std::string texts_in(std::string_view object, std::string_view key, std::string_view between) {
