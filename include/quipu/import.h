@@ -37,9 +37,10 @@ struct ImportSource {
   std::vector<std::string> files;  // all it is read from; the first is `path`
   std::uint64_t bytes = 0;
   std::int64_t modified_ms = 0;
-  /// The session it was imported to, if it was; `is_current`: and has not changed
-  /// since.
+  /// The session it was imported to, if it was, and how many records it had then;
+  /// `is_current`: it has not changed since, and `run` passes over it.
   std::string session_id;
+  std::uint64_t records = 0;
   bool is_current = false;
 };
 

@@ -15,6 +15,17 @@ Error no_session(const std::string& session_id) {
       .with_hint("Check the name; `quipu list --all` shows the sessions that exist.");
 }
 
+Result<std::vector<std::size_t>> Backend::create_all(std::span<const NewLog> logs) {
+  std::vector<std::size_t> taken;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    auto created = create(logs[i].session_id, logs[i].entries);
+    if (created.ok()) continue;
+    if (created.error().code() != Code::kIdConflict) return std::move(created).error();
+    taken.push_back(i);
+  }
+  return taken;
+}
+
 Result<std::shared_ptr<const Lineage>> Backend::lineage(const std::string& session_id) {
   return lineage(session_id, 0);
 }

@@ -36,6 +36,12 @@ struct SurveyedLog {
   std::int64_t modified_ms = 0;
 };
 
+/// A session in the making: complete JSON objects, the header first.
+struct NewLog {
+  std::string session_id{};
+  std::span<const std::string> entries{};
+};
+
 /// Logs of the store's own: `system/<name>`. They are logs like all others and
 /// take every call, but are no sessions: `list` and `survey` leave them out, and
 /// no session id has a slash.
@@ -64,6 +70,11 @@ class Backend {
   /// nothing and durable. `id_conflict` when it exists.
   virtual Result<void> create(const std::string& session_id,
                               std::span<const std::string> entries) = 0;
+
+  /// Makes several sessions, each as `create` does, while the disk is waited for once.
+  /// Which of `logs` exist already and are left as they are, by their places. After an
+  /// error some of the others may have been made.
+  virtual Result<std::vector<std::size_t>> create_all(std::span<const NewLog> logs);
 
   /// What the first entry says; a default header when it is none.
   virtual Result<SessionHeader> header(const std::string& session_id) = 0;

@@ -8,7 +8,10 @@
 namespace quipu::dialect {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20;
+// Most files are small; a large one is read in larger and larger pieces.
+constexpr std::size_t kFirstChunk = std::size_t{64} << 10;
+constexpr std::size_t kChunkMax = std::size_t{1} << 20;
+constexpr std::size_t kFirstPeek = std::size_t{16} << 10;
 
 bool ends_with_return(std::string_view text) { return text.ends_with('\r'); }
 
@@ -52,6 +55,7 @@ LineReader::LineReader(std::unique_ptr<fs::HostFile> file, Outline outline, Read
     : file_(std::move(file)),
       outline_(std::move(outline)),
       describe_(std::move(describe)),
+      chunk_(kFirstChunk),
       offset_(from.offset),
       settled_(from.offset) {}
 
@@ -59,11 +63,15 @@ LineReader::LineReader(std::unique_ptr<fs::HostFile> file, Outline outline, Read
 Result<std::size_t> LineReader::fill() {
   buffer_.erase(0, from_);
   from_ = 0;
+  if (at_end_) return std::size_t{0};
   const std::size_t before = buffer_.size();
-  buffer_.resize(before + kChunk);
+  buffer_.resize(before + chunk_);
   auto got = file_->read_at(std::span(buffer_).subspan(before), offset_);
   buffer_.resize(before + (got.ok() ? *got : 0));
-  if (got.ok()) offset_ += *got;
+  if (!got.ok()) return got;
+  offset_ += *got;
+  at_end_ = *got < chunk_;
+  chunk_ = std::min(2 * chunk_, kChunkMax);
   return got;
 }
 
@@ -177,17 +185,25 @@ bool LineReader::describe_lenient(std::string_view text, Record& record) {
 
 Result<void> peek_lines(fs::HostFile& file, std::size_t bytes_max,
                         const std::function<bool(const Fields&)>& see) {
-  std::string text(bytes_max, '\0');
-  TRY_ASSIGN(const std::size_t got, file.read_at(std::span(text), 0));
-  std::string_view rest = std::string_view(text).substr(0, got);
+  std::string text;
+  std::size_t seen = 0;
   std::vector<json::Member> members;
-  while (!rest.empty()) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    if (const std::string_view object = first_object(line); !object.empty()) line = object;
-    if (json::scan_object(line, members).ok() && !see(Fields(members))) break;
+  for (std::size_t size = std::min(kFirstPeek, bytes_max);; size = std::min(4 * size, bytes_max)) {
+    const std::size_t before = text.size();
+    text.resize(size);
+    TRY_ASSIGN(const std::size_t got, file.read_at(std::span(text).subspan(before), before));
+    text.resize(before + got);
+    const bool is_all = text.size() < size || size == bytes_max;
+    while (seen < text.size()) {
+      const std::size_t end = text.find('\n', seen);
+      if (end == std::string::npos && !is_all) break;
+      std::string_view line = std::string_view(text).substr(seen, end - seen);
+      seen += line.size() + 1;
+      if (const std::string_view object = first_object(line); !object.empty()) line = object;
+      if (json::scan_object(line, members).ok() && !see(Fields(members))) return {};
+    }
+    if (is_all) return {};
   }
-  return {};
 }
 
 }  // namespace quipu::dialect

@@ -71,6 +71,8 @@ class LineReader : public Reader {
   Describe describe_;
 
   std::string buffer_;
+  std::size_t chunk_;  // to be read next
+  bool at_end_ = false;
   std::size_t from_ = 0;    // of what is not yet given out
   std::uint64_t offset_;    // of the end of the buffer in the file
   std::uint64_t settled_;   // after the last whole record

@@ -97,6 +97,7 @@ class Finder {
                               .bytes = stat.size,
                               .modified_ms = stat.modified_ns / kNsPerMs,
                               .session_id = {},
+                              .records = 0,
                               .is_current = false});
   }
 

@@ -1,14 +1,25 @@
 #include "exchange/import_run.h"
 
 #include <algorithm>
-#include <thread>
 
+#include "backend/backend.h"
+#include "base/share_out.h"
 #include "base/try.h"
 #include "store/guarded.h"
 
 namespace quipu::exchange {
 
 using dialect::Dialect;
+
+namespace {
+
+// How often somebody else may be faster in making the same session.
+constexpr int kTriesMax = 3;
+// New sessions that are made together.
+constexpr std::size_t kNewMax = 128;
+constexpr std::size_t kNewBytesMax = std::size_t{8} << 20;
+
+}  // namespace
 
 ImportRun::ImportRun(Store& store, fs::HostFiles& files, const KnownSources& known,
                      const ImportOptions& options, const Done& done)
@@ -20,31 +31,33 @@ ImportRun::ImportRun(Store& store, fs::HostFiles& files, const KnownSources& kno
       projects_(store, &files) {}
 
 void ImportRun::run(const std::vector<ImportSource>& sources) {
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t at = next++; at < sources.size() && !stopped_; at = next++) {
-      take(sources[at], Base::kLater);
-    }
-  };
-  const std::size_t wanted =
-      options_.threads != 0 ? options_.threads : std::thread::hardware_concurrency();
-  const std::size_t count = std::min(std::max<std::size_t>(wanted, 1), sources.size());
-  std::vector<std::thread> workers;
-  for (std::size_t i = 1; i < count; ++i) workers.emplace_back(work);
-  work();
-  for (std::thread& worker : workers) worker.join();
+  share_out(sources.size(), options_.threads, [&](std::size_t at) {
+    if (!stopped_) take({.source = &sources[at], .base = Base::kLater});
+  });
+  make_new();
   take_forks();
 }
 
-void ImportRun::take(const ImportSource& source, Base base) {
-  auto imported = guarded([&] { return import(source, base); });
-  const MutexLock lock(mutex_);
+void ImportRun::take(const Task& task) {
+  auto imported = guarded([&] { return import(*task.source, task.base); });
+  if (!imported.ok() && imported.error().code() == Code::kIdConflict && task.tries < kTriesMax) {
+    return take(task.again());
+  }
   if (imported.ok() && !imported->waits_for.empty()) {
-    waiting_.push_back({.source = &source,
+    const MutexLock lock(mutex_);
+    waiting_.push_back({.source = task.source,
                         .session = std::move(imported->report.session_id),
                         .base = std::move(imported->waits_for)});
     return;
   }
+  if (imported.ok() && !imported->entries.empty()) {
+    const bool is_enough = keep_new(task, std::move(imported).value());
+    return is_enough ? make_new() : void();
+  }
+  finish(*task.source, std::move(imported));
+}
+
+void ImportRun::finish(const ImportSource& source, Result<Imported> imported) {
   ImportReport report;
   if (imported.ok()) {
     report = std::move(imported->report);
@@ -53,7 +66,43 @@ void ImportRun::take(const ImportSource& source, Base base) {
   }
   report.agent = source.agent;
   report.source = name_of(source);
+  const MutexLock lock(mutex_);
   if (!done_(report)) stopped_ = true;
+}
+
+bool ImportRun::keep_new(const Task& task, Imported imported) {
+  const MutexLock lock(mutex_);
+  for (const std::string& entry : imported.entries) new_bytes_ += entry.size();
+  new_.push_back({.task = task, .imported = std::move(imported)});
+  return new_.size() >= kNewMax || new_bytes_ >= kNewBytesMax;
+}
+
+void ImportRun::make_new() {
+  std::vector<NewSession> sessions;
+  {
+    const MutexLock lock(mutex_);
+    sessions.swap(new_);
+    new_bytes_ = 0;
+  }
+  if (sessions.empty()) return;
+  std::vector<NewLog> logs;
+  for (const NewSession& session : sessions) {
+    logs.push_back(
+        {.session_id = session.imported.report.session_id, .entries = session.imported.entries});
+  }
+  const auto taken = guarded([&] { return store_.backend()->create_all(logs); });
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    const Task& task = sessions[i].task;
+    if (!taken.ok()) {
+      finish(*task.source, taken.error());
+    } else if (std::count(taken->begin(), taken->end(), i) == 0) {
+      finish(*task.source, std::move(sessions[i].imported));
+    } else if (task.tries < kTriesMax) {
+      take(task.again());
+    } else {
+      finish(*task.source, Error(Code::kIdConflict, logs[i].session_id + " exists already"));
+    }
+  }
 }
 
 Result<Imported> ImportRun::import(const ImportSource& from, Base base) {
@@ -93,14 +142,18 @@ void ImportRun::take_forks() {
     std::sort(forks.begin(), forks.end(),
               [](const Waiting& a, const Waiting& b) { return a.source->path < b.source->path; });
     for (const Waiting& fork : forks) {
-      if (!stopped_) take(*fork.source, Base::kStored);
+      if (!stopped_) take({.source = fork.source, .base = Base::kStored});
+      make_new();
     }
     Waiting first;
     {
       const MutexLock lock(mutex_);
       if (waiting_.size() == forks.size()) first = without_base();
     }
-    if (first.source != nullptr && !stopped_) take(*first.source, Base::kMissing);
+    if (first.source != nullptr && !stopped_) {
+      take({.source = first.source, .base = Base::kMissing});
+      make_new();
+    }
     forks.clear();
   }
 }

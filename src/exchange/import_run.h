@@ -1,5 +1,6 @@
 // ImportRun: many sources into a store, several at a time.
 //
+// New sessions are made many at a time: the disk is waited for once for all of them.
 // Sessions that refer to a part of another one come last, each after its base.
 #pragma once
 
@@ -30,6 +31,16 @@ class ImportRun {
  private:
   using Base = ImportFrom::Base;
 
+  struct Task {
+    const ImportSource* source = nullptr;
+    Base base = Base::kLater;
+    int tries = 1;
+    Task again() const { return {.source = source, .base = base, .tries = tries + 1}; }
+  };
+  struct NewSession {
+    Task task;
+    Imported imported;
+  };
   /// A fork whose base may be among the sources, too.
   struct Waiting {
     const ImportSource* source = nullptr;
@@ -37,7 +48,11 @@ class ImportRun {
     std::string base;
   };
 
-  void take(const ImportSource& source, Base base);
+  void take(const Task& task);
+  void finish(const ImportSource& source, Result<Imported> imported);
+  /// Whether there are enough of them now.
+  bool keep_new(const Task& task, Imported imported);
+  void make_new();
   Result<Imported> import(const ImportSource& source, Base base);
   void take_forks();
   Waiting without_base() REQUIRES(mutex_);
@@ -53,6 +68,8 @@ class ImportRun {
 
   Mutex mutex_;
   std::vector<Waiting> waiting_ GUARDED_BY(mutex_);
+  std::vector<NewSession> new_ GUARDED_BY(mutex_);  // read, not stored yet
+  std::size_t new_bytes_ GUARDED_BY(mutex_) = 0;
   Mutex projects_mutex_;
   std::map<std::string, std::string> project_ids_ GUARDED_BY(projects_mutex_);  // by directory
 };

@@ -10,6 +10,18 @@
 #include "store/guarded.h"
 
 namespace quipu {
+namespace {
+
+ImportReport unchanged(const ImportSource& source) {
+  ImportReport report;
+  report.source = exchange::name_of(source);
+  report.agent = source.agent;
+  report.session_id = source.session_id;
+  report.total = source.records;
+  return report;
+}
+
+}  // namespace
 
 std::vector<std::string> known_agents() {
   std::vector<std::string> names;
@@ -44,7 +56,9 @@ Result<FoundSources> Importer::find(const FindOptions& options) {
       if (imported == nullptr) continue;
       source.session_id = imported->session_id;
       const auto now = exchange::look_at(exchange::source_of(source), files_);
-      source.is_current = now.ok() && imported->mark && imported->mark->is_same_state(*now);
+      if (!imported->mark) continue;
+      source.records = imported->mark->records;
+      source.is_current = now.ok() && imported->mark->is_same_state(*now);
     }
     return found;
   });
@@ -53,8 +67,17 @@ Result<FoundSources> Importer::find(const FindOptions& options) {
 Result<void> Importer::run(const std::vector<ImportSource>& sources, const ImportOptions& options,
                            const std::function<bool(const ImportReport&)>& done) {
   return guarded([&]() -> Result<void> {
+    std::vector<ImportSource> changed;
+    for (const ImportSource& source : sources) {
+      if (!source.is_current) {
+        changed.push_back(source);
+      } else if (!done(unchanged(source))) {
+        return {};
+      }
+    }
+    if (changed.empty()) return {};
     TRY_ASSIGN(const auto known, exchange::KnownSources::of(store_));
-    exchange::ImportRun(store_, files_, known, options, done).run(sources);
+    exchange::ImportRun(store_, files_, known, options, done).run(changed);
     return {};
   });
 }

@@ -16,8 +16,6 @@
 namespace quipu::exchange {
 namespace {
 
-constexpr std::size_t kBatchBytes = std::size_t{4} << 20;
-constexpr std::size_t kBatchEntries = 4096;
 // Leaves room for `~` and a number.
 constexpr std::size_t kIdBytes = kEntryIdBytesMax - 16;
 
@@ -55,7 +53,11 @@ std::string made_id(std::string_view agent, std::string_view session, std::strin
 
 SessionImport::SessionImport(Store& store, const dialect::Dialect& dialect, fs::HostFiles& files,
                              ProjectOf project_of)
-    : store_(store), dialect_(dialect), files_(files), project_of_(std::move(project_of)) {}
+    : store_(store),
+      dialect_(dialect),
+      files_(files),
+      project_of_(std::move(project_of)),
+      log_(store) {}
 
 Result<Imported> SessionImport::run(const dialect::Source& source, const ImportFrom& from) {
   source_ = &source;
@@ -77,14 +79,21 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
     if (from.is_live && record.problem == "torn") break;
     TRY(take(record));
   }
-  if (is_whole_) TRY(add_recipe());
-  TRY(flush());
+  if (is_whole_) add_recipe();
   if (stored_ != nullptr && !has_news_) return std::move(result_);
+  const dialect::ReadPosition end = is_whole_ ? dialect::ReadPosition() : reader->position();
+  if (log_.is_unmade()) {
+    TRY(move_head());
+    TRY(add_mark(from.state, end));
+    result_.entries = log_.take_new();
+    return std::move(result_);
+  }
+  TRY(flush());
   // Not before everything is on the disk: after a power cut a mark that survived would keep
   // us from reading what did not.
-  TRY(store_.backend()->settle(result_.report.session_id));
-  TRY(add_mark(from.state, is_whole_ ? dialect::ReadPosition() : reader->position()));
-  TRY(flush());
+  TRY(log_.settle());
+  TRY(add_mark(from.state, end));
+  TRY(log_.flush());
   return std::move(result_);
 }
 
@@ -104,16 +113,14 @@ Result<bool> SessionImport::open_session(const dialect::Outline& outline, Import
         if (base_entry_.empty() && base == ImportFrom::Base::kStored) return false;
         if (base_entry_.empty()) add_problem("base_missing");
       }
-      auto created = create(id, outline);
-      if (created.ok()) return true;
-      // Somebody was faster: look again.
-      if (created.error().code() != Code::kIdConflict) return std::move(created).error();
-      lineage = store_.sessions().lineage(id);
+      TRY(begin(id, outline));
+      return true;
     }
     if (!lineage.ok()) return std::move(lineage).error();
     TRY_ASSIGN(const bool is_ours, is_of_this_source(**lineage));
     if (!is_ours) continue;
     stored_ = *lineage;
+    log_.begin(id, /*is_new=*/false);
     TRY(look_at_stored());
     return true;
   }
@@ -156,7 +163,7 @@ Result<bool> SessionImport::is_of_this_source(const Lineage& stored) {
   return file && json::decode_string(file->value) == source_name(*source_);
 }
 
-Result<void> SessionImport::create(const std::string& id, const dialect::Outline& outline) {
+Result<void> SessionImport::begin(const std::string& id, const dialect::Outline& outline) {
   SessionHeader header;
   header.version = kSchemaVersion;
   header.session_id = id;
@@ -171,25 +178,21 @@ Result<void> SessionImport::create(const std::string& id, const dialect::Outline
   out.member("path", source_->path).text_member("part", source_->part);
   out.member("file", source_name(*source_)).text_member("spawnedBy", outline.spawned_by);
   out.end_object();
-  const std::string now = format_timestamp(store_.backend()->filler().clock.unix_ms());
-  const std::string& timestamp = timestamp_.empty() ? now : timestamp_;
-  const std::string payload = session_header_payload(header);
-  std::vector<std::string> entries(2);
-  append_entry_json(entries[0], {.id = "header",
-                                 .parent = std::nullopt,
-                                 .type = "session_header",
-                                 .timestamp = timestamp,
-                                 .run_id = {},
-                                 .payload = payload,
-                                 .meta = {}});
-  append_entry_json(entries[1], {.id = kSourceId,
-                                 .parent = std::nullopt,
-                                 .type = "fact.quipu.source",
-                                 .timestamp = timestamp,
-                                 .run_id = {},
-                                 .payload = source,
-                                 .meta = {}});
-  return store_.backend()->create(id, entries);
+  log_.begin(id, /*is_new=*/true);
+  log_.add(fact("header", "session_header", session_header_payload(header)));
+  log_.add(fact(kSourceId, "fact.quipu.source", source));
+  return {};
+}
+
+EntryParts SessionImport::fact(std::string_view id, std::string_view type, std::string_view payload,
+                               std::string_view meta) const {
+  return {.id = id,
+          .parent = std::nullopt,
+          .type = type,
+          .timestamp = timestamp_,
+          .run_id = {},
+          .payload = payload,
+          .meta = meta};
 }
 
 // Where the last pass ended.
@@ -248,10 +251,8 @@ Result<void> SessionImport::take(const Record& record) {
   if (parse_timestamp(record.timestamp)) timestamp_ = record.timestamp;
   if (placed.id == torn_) torn_.clear();
 
-  NewEntry entry;
   dialect::CarriedMeta meta;
-  TRY(link(record, entry, meta));
-  const std::string parent = entry.parent.id();
+  TRY_ASSIGN(const std::string parent, parent_of(record, meta));
   remember(record, placed.id, parent);
   if (is_whole_ && record.file == 0) {
     recipe_.items.push_back({.id = placed.id, .end = std::string(record.end)});
@@ -268,37 +269,30 @@ Result<void> SessionImport::take(const Record& record) {
   meta.problem = record.problem;
   meta.supersedes = placed.supersedes;
   if (!torn_.empty()) meta.supersedes = std::exchange(torn_, {});
-  entry.id = placed.id;
-  entry.type = dialect::entry_type_of(dialect_, record.kind, record.is_fact);
-  entry.timestamp = timestamp_;
-  entry.payload = payload.payload;
-  entry.meta = dialect::encode_meta(meta);
-  add(std::move(entry));
+  const std::string type = dialect::entry_type_of(dialect_, record.kind, record.is_fact);
+  const std::string meta_text = dialect::encode_meta(meta);
+  EntryParts entry = fact(placed.id, type, payload.payload, meta_text);
+  if (!record.is_fact) entry.parent = parent;
+  log_.add(entry);
+  has_news_ = true;
   ++result_.report.added;
   if (!record.is_fact) TRY(follow(record, placed.id, parent));
-  if (pending_bytes_ >= kBatchBytes || pending_.size() >= kBatchEntries) TRY(flush());
+  if (log_.is_full()) TRY(flush());
   return {};
-}
-
-void SessionImport::add(NewEntry entry) {
-  has_news_ = true;
-  pending_bytes_ += entry.payload.size() + entry.meta.size() + 256;
-  pending_.push_back(std::move(entry));
 }
 
 // A file ended without a line end when it was read, and has gone on since.
 Result<void> SessionImport::add_end(const std::string& id, std::string_view end) {
-  NewEntry entry;
-  entry.id = id + ".end";
-  entry.type = dialect::entry_type_of(dialect_, "raw", true);
-  entry.timestamp = timestamp_;
-  entry.payload = "{\"raw\":\"\"}";
+  const std::string own = id + ".end";
+  constexpr std::string_view kNothing = "{\"raw\":\"\"}";
+  TRY_ASSIGN(const auto stored, stored_as(own, kNothing));
+  if (stored) return {};
   dialect::CarriedMeta meta;
   meta.carried = "text";
   meta.end = end;
-  entry.meta = dialect::encode_meta(meta);
-  TRY_ASSIGN(const auto stored, stored_as(entry.id, entry.payload));
-  if (!stored) add(std::move(entry));
+  log_.add(fact(own, dialect::entry_type_of(dialect_, "raw", true), kNothing,
+                dialect::encode_meta(meta)));
+  has_news_ = true;
   return {};
 }
 
@@ -364,22 +358,14 @@ Result<bool> SessionImport::is_node(const std::string& id) {
   return found && found->is_node;
 }
 
-Result<void> SessionImport::link(const Record& record, NewEntry& entry,
-                                 dialect::CarriedMeta& meta) {
-  if (record.is_fact) return {};
-  entry.parent = Parent::root();
-  if (record.link == Record::Link::kPrevious && !last_node_.empty()) {
-    entry.parent = Parent::of(last_node_);
-  }
-  if (record.link == Record::Link::kParent) {
-    TRY_ASSIGN(const bool is_there, is_node(record.parent));
-    if (is_there) {
-      entry.parent = Parent::of(record.parent);
-    } else {
-      meta.source_parent = record.parent;
-    }
-  }
-  return {};
+// Empty: a root, or a fact. A parent that is not in the session is put down in `meta`.
+Result<std::string> SessionImport::parent_of(const Record& record, dialect::CarriedMeta& meta) {
+  if (record.is_fact || record.link == Record::Link::kRoot) return std::string();
+  if (record.link == Record::Link::kPrevious) return last_node_;
+  TRY_ASSIGN(const bool is_there, is_node(record.parent));
+  if (is_there) return record.parent;
+  meta.source_parent = record.parent;
+  return std::string();
 }
 
 void SessionImport::remember(const Record& record, const std::string& id,
@@ -436,14 +422,11 @@ Result<std::string> SessionImport::nearest_leader(std::string id) {
   return std::string();
 }
 
-Result<void> SessionImport::add_recipe() {
-  NewEntry entry;
-  entry.payload = dialect::encode_recipe(recipe_);
-  if (entry.payload == stored_recipe_) return {};
-  entry.type = dialect::kRecipeType;
-  entry.timestamp = timestamp_;
-  add(std::move(entry));
-  return {};
+void SessionImport::add_recipe() {
+  const std::string recipe = dialect::encode_recipe(recipe_);
+  if (recipe == stored_recipe_) return;
+  log_.add(fact({}, dialect::kRecipeType, recipe));
+  has_news_ = true;
 }
 
 Result<void> SessionImport::add_mark(ImportMark mark, const dialect::ReadPosition& position) {
@@ -452,33 +435,22 @@ Result<void> SessionImport::add_mark(ImportMark mark, const dialect::ReadPositio
   if (mark.offset != 0) {
     TRY_ASSIGN(mark.before, sum_before(source_->path, mark.offset, files_));
   }
-  NewEntry entry;
-  entry.type = kMarkType;
-  entry.timestamp = timestamp_;
-  entry.payload = encode_mark(mark);
-  add(std::move(entry));
+  log_.add(fact({}, kMarkType, encode_mark(mark)));
+  return {};
+}
+
+Result<void> SessionImport::move_head() {
+  if (!follows_ || leaf_.empty() || leaf_ == head_) return {};
+  TRY_ASSIGN(const bool is_there, is_node(leaf_));
+  if (!is_there) return {};
+  log_.add(fact({}, "head", "{\"entryId\":" + json::quoted(leaf_) + "}"));
+  head_ = leaf_;
   return {};
 }
 
 Result<void> SessionImport::flush() {
-  if (follows_ && !leaf_.empty() && leaf_ != head_) {
-    TRY_ASSIGN(const bool is_there, is_node(leaf_));
-    if (is_there) {
-      NewEntry head;
-      head.type = "head";
-      head.timestamp = timestamp_;
-      head.payload = "{\"entryId\":" + json::quoted(leaf_) + "}";
-      pending_.push_back(std::move(head));
-      head_ = leaf_;
-    }
-  }
-  if (pending_.empty()) return {};
-  AppendOptions options;
-  options.durability = Durability::kRelaxed;
-  TRY(store_.sessions().append_session_entries(result_.report.session_id, pending_, options));
-  pending_.clear();
-  pending_bytes_ = 0;
-  return {};
+  TRY(move_head());
+  return log_.flush();
 }
 
 }  // namespace quipu::exchange

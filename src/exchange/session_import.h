@@ -28,6 +28,7 @@
 #include "dialect/dialect.h"
 #include "dialect/recipe.h"
 #include "exchange/import_mark.h"
+#include "exchange/imported_log.h"
 #include "quipu/import.h"
 #include "quipu/store.h"
 
@@ -49,6 +50,9 @@ struct ImportFrom {
 struct Imported {
   /// Nothing was done: this session must come first.
   std::string waits_for;
+  /// The session is new, and to be made of these entries (`Backend::create_all`). Empty:
+  /// everything is stored, and durable.
+  std::vector<std::string> entries;
   ImportReport report;
 };
 
@@ -60,7 +64,7 @@ class SessionImport {
   SessionImport(Store& store, const dialect::Dialect& dialect, fs::HostFiles& files,
                 ProjectOf project_of);
 
-  /// Durable on return.
+  /// `id_conflict` when somebody else made the session meanwhile: to be tried again.
   Result<Imported> run(const dialect::Source& source, const ImportFrom& from);
 
  private:
@@ -89,7 +93,9 @@ class SessionImport {
   /// False: it waits for its base.
   Result<bool> open_session(const dialect::Outline& outline, ImportFrom::Base base);
   Result<void> find_base(const dialect::Outline& outline);
-  Result<void> create(const std::string& id, const dialect::Outline& outline);
+  Result<void> begin(const std::string& id, const dialect::Outline& outline);
+  EntryParts fact(std::string_view id, std::string_view type, std::string_view payload,
+                  std::string_view meta = {}) const;
   Result<bool> is_of_this_source(const Lineage& stored);
   Result<void> look_at_stored();
   Result<void> take(const Record& record);
@@ -97,14 +103,14 @@ class SessionImport {
   Result<Placed> place(const Record& record, std::string_view payload);
   Result<std::optional<Stored>> stored_as(const std::string& id, std::string_view payload);
   Result<bool> is_node(const std::string& id);
-  Result<void> link(const Record& record, NewEntry& entry, dialect::CarriedMeta& meta);
+  Result<std::string> parent_of(const Record& record, dialect::CarriedMeta& meta);
   void remember(const Record& record, const std::string& id, const std::string& parent);
   Result<void> follow(const Record& record, const std::string& id, const std::string& parent);
   Result<std::string> nearest_leader(std::string id);
   Result<void> add_end(const std::string& id, std::string_view end);
-  void add(NewEntry entry);
-  Result<void> add_recipe();
+  void add_recipe();
   Result<void> add_mark(ImportMark mark, const dialect::ReadPosition& position);
+  Result<void> move_head();
   Result<void> flush();
   void add_problem(std::string_view what);
 
@@ -134,8 +140,7 @@ class SessionImport {
   std::string carry_buffer_;
 
   bool has_news_ = false;  // something was added
-  std::vector<NewEntry> pending_;
-  std::size_t pending_bytes_ = 0;
+  ImportedLog log_;
   Imported result_;
 };
 

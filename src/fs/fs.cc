@@ -61,6 +61,11 @@ Error error_from_errno(int number, std::string_view what) {
   return Error(code_of(number), std::string(what) + ": " + std::generic_category().message(number));
 }
 
+Result<void> Fs::sync_files(std::span<const std::unique_ptr<File>> files) {
+  for (const auto& file : files) TRY(file->sync());
+  return {};
+}
+
 Result<void> append_all(File& file, std::string_view bytes) {
   return write_fully(bytes, [&](std::string_view rest) { return file.append(rest); });
 }

@@ -144,6 +144,10 @@ class Fs {
   /// Makes the names in `path` ("" is the root) survive a power cut.
   virtual Result<void> sync_dir(const std::string& path) = 0;
 
+  /// `File::sync` of several files of this file system, at the price of about one:
+  /// whatever else waits for the disk there may be written with them.
+  virtual Result<void> sync_files(std::span<const std::unique_ptr<File>> files);
+
   /// Names of the entries of a directory, in no order, without "." and "..".
   virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
 

@@ -1,7 +1,9 @@
 #include "backend/file/file_backend.h"
 
 #include <algorithm>
+#include <set>
 
+#include "base/share_out.h"
 #include "base/try.h"
 #include "log/inspect.h"
 #include "log/seal.h"
@@ -70,19 +72,28 @@ Result<std::vector<std::string>> FileBackend::list() {
   return names;
 }
 
+// A look at a log takes the kernel a microsecond or two, and is asked for of every
+// session whenever any list is made: many are looked at from several threads.
 Result<std::vector<SurveyedLog>> FileBackend::survey() {
   TRY_ASSIGN(std::vector<std::string> ids, list());
-  std::vector<SurveyedLog> logs;
-  logs.reserve(ids.size());
-  std::string path;
-  for (std::string& id : ids) {
-    path.assign("sessions/").append(id).append(kLogSuffix);
-    const auto stat = fs_->stat(path);
+  std::vector<std::optional<SurveyedLog>> found(ids.size());
+  const auto look_at = [&](std::size_t at) {
+    const auto stat = fs_->stat("sessions/" + ids[at] + std::string(kLogSuffix));
     if (stat.ok()) {
-      logs.push_back(surveyed(std::move(id), *stat));
+      found[at] = surveyed(std::move(ids[at]), *stat);
     } else if (stat.error().code() != Code::kNotFound) {  // that one was removed meanwhile
-      logs.push_back({.session_id = std::move(id)});
+      found[at] = SurveyedLog{.session_id = std::move(ids[at])};
     }
+  };
+  constexpr std::size_t kShare = 1024;
+  share_out((ids.size() + kShare - 1) / kShare, 0, [&](std::size_t share) {
+    const std::size_t end = std::min(ids.size(), (share + 1) * kShare);
+    for (std::size_t at = share * kShare; at < end; ++at) look_at(at);
+  });
+  std::vector<SurveyedLog> logs;
+  logs.reserve(found.size());
+  for (auto& log : found) {
+    if (log) logs.push_back(std::move(*log));
   }
   return logs;
 }
@@ -109,30 +120,55 @@ Result<std::unique_ptr<fs::File>> write_new_log(fs::Fs& fs, const std::string& d
     TRY(fs::append_all(*file, buffer));
     buffer.clear();
   }
-  TRY(file->sync());
   return file;
 }
 
-// Nobody ever sees a session half made: the file gets its name when it is whole
-// and durable.
 Result<void> FileBackend::create(const std::string& session_id,
                                  std::span<const std::string> entries) {
-  const log::LogPaths paths = paths_of(session_id);
-  TRY(settle_names());
   // The stores of older versions have no directory for system logs.
   if (session_id.starts_with(kSystemPrefix)) {
-    TRY(fs_->make_dir(paths.directory));
+    TRY(settle_names());
+    TRY(fs_->make_dir(paths_of(session_id).directory));
     TRY(fs_->sync_dir(""));
   }
-  TRY_ASSIGN(auto file, write_new_log(*fs_, paths.directory, session_id, entries));
-  if (auto linked = fs_->link(*file, paths.log); !linked.ok()) {
-    if (linked.error().code() != Code::kIdConflict) return linked;
-    return Error(Code::kIdConflict, "session " + session_id + " exists already");
+  const NewLog log{.session_id = session_id, .entries = entries};
+  TRY_ASSIGN(const std::vector<std::size_t> taken, create_all({&log, 1}));
+  if (taken.empty()) return {};
+  return Error(Code::kIdConflict, "session " + session_id + " exists already");
+}
+
+// Nobody ever sees a session half made: a file gets its name when it is whole and
+// durable. All contents first, then all names, then their directory.
+Result<std::vector<std::size_t>> FileBackend::create_all(std::span<const NewLog> logs) {
+  TRY(settle_names());
+  std::vector<std::unique_ptr<fs::File>> files;
+  for (const NewLog& log : logs) {
+    TRY_ASSIGN(auto file, write_new_log(*fs_, paths_of(log.session_id).directory, log.session_id,
+                                        log.entries));
+    files.push_back(std::move(file));
   }
-  if (auto synced = fs_->sync_dir(paths.directory); !synced.ok()) {
-    return Error(Code::kDurabilityUnknown, std::move(synced).error().message());
+  TRY(fs_->sync_files(files));
+  std::vector<std::size_t> taken;
+  std::set<std::string> directories;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    const log::LogPaths paths = paths_of(logs[i].session_id);
+    auto linked = fs_->link(*files[i], paths.log);
+    if (linked.ok()) {
+      directories.insert(paths.directory);
+    } else if (linked.error().code() == Code::kIdConflict) {
+      taken.push_back(i);
+    } else {
+      return std::move(linked).error();
+    }
   }
-  return {};
+  for (const std::string& directory : directories) TRY(sync_names(directory));
+  return taken;
+}
+
+Result<void> FileBackend::sync_names(const std::string& directory) {
+  auto synced = fs_->sync_dir(directory);
+  if (synced.ok()) return synced;
+  return Error(Code::kDurabilityUnknown, std::move(synced).error().message());
 }
 
 Result<SessionHeader> FileBackend::header(const std::string& session_id) {

@@ -51,6 +51,7 @@ class FileBackend : public Backend {
   Result<std::vector<SurveyedLog>> survey() override;
   Result<SurveyedLog> survey(const std::string& session_id) override;
   Result<void> create(const std::string& session_id, std::span<const std::string> entries) override;
+  Result<std::vector<std::size_t>> create_all(std::span<const NewLog> logs) override;
   Result<SessionHeader> header(const std::string& session_id) override;
   Result<std::shared_ptr<const LogView>> view(const std::string& session_id,
                                               std::shared_ptr<const Ancestry> inherited) override;
@@ -72,6 +73,8 @@ class FileBackend : public Backend {
   /// Before the first write: nothing that is acknowledged may stand in a directory
   /// whose own name could be lost. Readers need not wait for a disk.
   Result<void> settle_names();
+  /// After names were made or changed.
+  Result<void> sync_names(const std::string& directory);
   std::shared_ptr<FileSession> session(const std::string& session_id);
   void close_idle(std::shared_ptr<FileSession> oldest);
   /// Refers to `session_id`: for the length of one call.
@@ -97,7 +100,7 @@ class FileBackend : public Backend {
   std::optional<Error> late_failure_ GUARDED_BY(mutex_);
 };
 
-/// Puts entries into a new, unnamed log file, sealed and synced.
+/// Puts entries into a new, unnamed log file, sealed. Nothing is synced.
 Result<std::unique_ptr<fs::File>> write_new_log(fs::Fs& fs, const std::string& directory,
                                                 std::string_view chain_id,
                                                 std::span<const std::string> entries);

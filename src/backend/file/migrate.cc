@@ -138,6 +138,7 @@ Result<MigrationResult> FileBackend::migrate(const std::string& session_id) {
     result.entries = upgraded.entries.size();
     TRY_ASSIGN(auto file,
                write_new_log(*fs_, paths.directory, upgraded.session_id, upgraded.entries));
+    TRY(file->sync());
     TRY(check_new_log(*file, upgraded));
     const std::string beside = paths.directory + "/." + session_id + ".new";
     ignore(fs_->remove(beside), "left by an interrupted migration, or not there");
@@ -147,9 +148,7 @@ Result<MigrationResult> FileBackend::migrate(const std::string& session_id) {
     TRY(keep_in_trash(*fs_, paths.log, kept));
     TRY(fs_->sync_dir("trash"));
     TRY(fs_->rename(beside, paths.log));
-    if (auto synced = fs_->sync_dir(paths.directory); !synced.ok()) {
-      return Error(Code::kDurabilityUnknown, std::move(synced).error().message());
-    }
+    TRY(sync_names(paths.directory));
     result.kept_as = kept;
     return {};
   }));

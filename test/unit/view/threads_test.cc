@@ -3,12 +3,33 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "backend/backend.h"
 #include "view_world.h"
 
 namespace quipu::test {
 namespace {
+
+// So many that they are looked at from several threads.
+TEST(CatalogueThreads, ManyLogsAreSurveyedInOrderAndNoneTwice) {
+  const ScratchDir directory;
+  Store store = open_store("file:" + directory.path());
+  constexpr int kLogs = 2100;
+  for (int i = 0; i < kLogs; ++i) {
+    const std::string log = "session-" + std::to_string(10'000 + i) + ".jsonl";
+    std::ofstream(directory.path() + "/sessions/" + log) << std::string(i % 7, ' ');
+  }
+  const auto logs = store.backend()->survey();
+  ASSERT_TRUE(logs.ok());
+  ASSERT_EQ(kLogs, static_cast<int>(logs->size()));
+  for (int i = 0; i < kLogs; ++i) {
+    const SurveyedLog& log = (*logs)[static_cast<std::size_t>(i)];
+    EXPECT_EQ("session-" + std::to_string(10'000 + i), log.session_id);
+    EXPECT_EQ(static_cast<std::uint64_t>(i % 7), log.bytes);
+  }
+}
 
 TEST(CatalogueThreads, DeletedWhileWritersRun) {
   const ScratchDir directory;
