@@ -1,6 +1,7 @@
 #include "exchange/session_import.h"
 
 #include <deque>
+#include <set>
 
 #include "backend/backend.h"
 #include "base/json_scan.h"
@@ -79,6 +80,7 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
     if (from.is_live && record.problem == "torn") break;
     TRY(take(record));
   }
+  if (stored_ != nullptr && !only_new_) TRY(report_lost());
   if (is_whole_) add_recipe();
   if (stored_ != nullptr && !has_news_) return std::move(result_);
   const dialect::ReadPosition end = is_whole_ ? dialect::ReadPosition() : reader->position();
@@ -205,11 +207,12 @@ Result<void> SessionImport::look_at_stored() {
     const Envelope envelope = read_envelope_prefix(head.text);
     follows_ = dialect::record_type(envelope.type.view()).dialect == &dialect_;
   }
-  // The last node and the last record are among the last entries, or nearly.
+  // The last node, the last record and the last mark are among the last entries, or nearly.
   bool record_found = false;
   for (Ordinal at = own.fold().count; at-- > 0;) {
     TRY_ASSIGN(const StoredEntry entry, own.entry(at));
     const Envelope envelope = read_envelope(entry.text);
+    if (envelope.type.view() == kMarkType && marked_ == 0) marked_ = stored_->base() + at;
     if (envelope.type.view() == dialect::kRecipeType && stored_recipe_.empty()) {
       stored_recipe_ = envelope.payload;
     }
@@ -220,9 +223,8 @@ Result<void> SessionImport::look_at_stored() {
       if (meta.problem != "torn" && meta.end.empty()) open_ = envelope.id.view();
     }
     record_found = true;
-    if (is_fact(entry.place.type)) continue;
-    last_node_ = envelope.id.view();
-    break;
+    if (last_node_.empty() && !is_fact(entry.place.type)) last_node_ = envelope.id.view();
+    if (!last_node_.empty() && (marked_ != 0 || !only_new_)) break;
   }
   if (last_node_.empty() && stored_->base() > 0) {
     TRY_ASSIGN(last_node_, stored_->id(stored_->base() - 1));
@@ -237,6 +239,29 @@ void SessionImport::add_problem(std::string_view what) {
     return;
   }
   result_.report.problems.push_back({.path = source_->path, .what = std::string(what)});
+}
+
+// What the source had when it was read last, and has no longer. It stays stored.
+Result<void> SessionImport::report_lost() {
+  const auto is_met = [&](const std::string& id) {
+    return met_.contains(id) || met_.contains(id.substr(0, id.rfind('~')));
+  };
+  std::set<std::string> last;  // in a source that is written anew, older ones were replaced
+  if (is_whole_) {
+    for (auto& item : dialect::read_recipe(stored_recipe_).items) last.insert(std::move(item.id));
+  }
+  const LogView& own = stored_->own();
+  for (Ordinal at = 0; at < own.fold().count; ++at) {
+    TRY_ASSIGN(const StoredEntry entry, own.entry(at));
+    const Envelope envelope = read_envelope(entry.text);
+    const dialect::RecordType type = dialect::record_type(envelope.type.view());
+    if (type.dialect != &dialect_) continue;
+    const std::string id(envelope.id.view());
+    if (is_whole_ && (type.is_fact || !last.contains(id))) continue;
+    const bool is_nothing = id.ends_with(".end") || id == superseded_;
+    if (!is_nothing && !is_met(id)) add_problem("lost");
+  }
+  return {};
 }
 
 Result<void> SessionImport::take(const Record& record) {
@@ -268,7 +293,7 @@ Result<void> SessionImport::take(const Record& record) {
   if (record.file != 0) meta.file = dialect::file_name(*source_, record.file);
   meta.problem = record.problem;
   meta.supersedes = placed.supersedes;
-  if (!torn_.empty()) meta.supersedes = std::exchange(torn_, {});
+  if (!torn_.empty()) meta.supersedes = superseded_ = std::exchange(torn_, {});
   const std::string type = dialect::entry_type_of(dialect_, record.kind, record.is_fact);
   const std::string meta_text = dialect::encode_meta(meta);
   EntryParts entry = fact(placed.id, type, payload.payload, meta_text);
@@ -326,7 +351,8 @@ Result<SessionImport::Placed> SessionImport::place(const Record& record, std::st
                    : made_id(dialect_.name(), agent_session_, payload, version);
     }
     TRY_ASSIGN(const auto stored, stored_as(id, payload));
-    const bool is_old = only_new_ && record.file == 0 && id != torn_;
+    const bool is_old =
+        stored && only_new_ && record.file == 0 && stored->at < marked_ && id != torn_;
     if (stored && (is_old || !stored->is_same)) continue;
     used = version;
     Placed placed{.id = std::move(id),
@@ -347,8 +373,9 @@ Result<std::optional<SessionImport::Stored>> SessionImport::stored_as(const std:
   if (!found) return std::optional<Stored>();
   TRY_ASSIGN(const StoredEntry entry, stored_->entry(found->ordinal));
   const Envelope envelope = read_envelope(entry.text);
-  return std::optional(
-      Stored{.is_same = envelope.payload == payload, .end = dialect::read_meta(envelope.meta).end});
+  return std::optional(Stored{.at = found->ordinal,
+                              .is_same = envelope.payload == payload,
+                              .end = dialect::read_meta(envelope.meta).end});
 }
 
 Result<bool> SessionImport::is_node(const std::string& id) {

@@ -10,8 +10,9 @@
 //     stored with the same bytes  | present
 //     stored with other bytes     | the next candidate
 //
-// A source that goes on where the last pass ended (ReadPosition) holds only new records:
-// there, what is stored is used.
+// A source that goes on where the last pass ended (ReadPosition) holds only records that
+// came after its mark: there, what is stored before the mark is used. What is stored
+// after it is of a pass that was cut off.
 //
 // Thread-safety: one thread; several imports of different sessions at once.
 #pragma once
@@ -86,6 +87,7 @@ class SessionImport {
     std::string stored_end;  // kPresent
   };
   struct Stored {
+    Ordinal at = 0;
     bool is_same = false;
     std::string end;
   };
@@ -98,6 +100,7 @@ class SessionImport {
                   std::string_view meta = {}) const;
   Result<bool> is_of_this_source(const Lineage& stored);
   Result<void> look_at_stored();
+  Result<void> report_lost();
   Result<void> take(const Record& record);
   Result<dialect::Carried> carried(const Record& record);
   Result<Placed> place(const Record& record, std::string_view payload);
@@ -123,13 +126,15 @@ class SessionImport {
   std::string agent_session_;              // in its agent's words
   std::shared_ptr<const Lineage> stored_;  // null: the session is new
   bool only_new_ = false;                  // see above
+  Ordinal marked_ = 0;                     // where the last pass that was finished ended
   bool is_whole_ = false;                  // see Reader
   dialect::Recipe recipe_;                 // is_whole_
   std::string stored_recipe_;              // payload
   std::unordered_map<std::string, Met> met_;
-  std::string torn_;       // a cut-off line that is stored last, until it is met again
-  std::string open_;       // the stored record that nothing followed when it was read
-  std::string timestamp_;  // of the last record
+  std::string torn_;        // a cut-off line that is stored last, until it is met again
+  std::string superseded_;  // that line, when the whole one was met instead
+  std::string open_;        // the stored record that nothing followed when it was read
+  std::string timestamp_;   // of the last record
   std::string last_node_;
   std::string head_;  // as the session will have it
   bool has_root_ = false;

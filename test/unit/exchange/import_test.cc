@@ -72,8 +72,52 @@ TEST(Import, ASourceThatShrinksTakesNothingAway) {
       kHeader + line("a", "", "user", "one") + "\n" + line("b", "a", "assistant", "two") + "\n";
   machine.import("pi", kPath);
   machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
-  EXPECT_EQ(machine.import("pi", kPath).added, 0u);
+  const ImportReport report = machine.import("pi", kPath);
+  EXPECT_EQ(report.added, 0u);
+  ASSERT_EQ(report.problems.size(), 1u);
+  EXPECT_EQ(report.problems[0].what, "lost");
+  EXPECT_EQ(report.problems[0].count, 1u);
   EXPECT_EQ(machine.said("pi.s1").size(), 2u);
+}
+
+TEST(Import, LinesThatAreGoneFromTheMiddleAreReportedAndKept) {
+  ImportMachine machine;
+  const std::string one = line("a", "", "user", "one") + "\n";
+  const std::string two = line("b", "a", "assistant", "two") + "\n";
+  const std::string three = line("c", "b", "user", "three") + "\n";
+  machine.host.files[kPath] = kHeader + one + two + "not JSON\n" + three;
+  EXPECT_EQ(machine.import("pi", kPath).added, 5u);
+  machine.host.files[kPath] = kHeader + one + three + line("d", "c", "assistant", "four") + "\n";
+  const ImportReport report = machine.import("pi", kPath);
+  EXPECT_EQ(report.added, 1u);
+  ASSERT_EQ(report.problems.size(), 1u);
+  EXPECT_EQ(report.problems[0].what, "lost");
+  EXPECT_EQ(report.problems[0].count, 2u);
+  EXPECT_EQ(machine.said("pi.s1").size(), 4u);
+  EXPECT_TRUE(machine.import("pi", kPath).problems.empty()) << "said once";
+}
+
+// New sessions are written without going through the door: it must take every entry
+// that was.
+TEST(Import, EveryEntryOfANewSessionPassesTheDoor) {
+  ImportMachine machine;
+  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n" + "not JSON\n" +
+                              "{\"x\":\"\xff\"}\n" + R"({"type":"custom","id":"","a":1,"a":2})" +
+                              "\n" + R"({"type":"custom","id":"b\u0007","timestamp":"yesterday"})" +
+                              "\n" + line(std::string(300, 'i'), "a", "user", "two") + "\n" +
+                              line("c", "a", "user", "\\ud83d") + "\n";
+  machine.import("pi", kPath);
+  auto entries = machine.store.sessions().load_session_entries("pi.s1");
+  ASSERT_TRUE(entries.ok());
+  std::vector<std::string_view> lines;
+  for (const Entry& entry : *entries) {
+    if (entry.type != "session_header") lines.push_back(entry.json);
+  }
+  EXPECT_GT(lines.size(), 8u);
+  const auto copy = machine.store.sessions().create_session();
+  ASSERT_TRUE(copy.ok());
+  const auto stored = machine.store.sessions().append_session_lines(copy->session_id, lines);
+  EXPECT_TRUE(stored.ok()) << stored.error().message();
 }
 
 TEST(Import, ALineThatIsTooLargeIsKeptWhole) {
