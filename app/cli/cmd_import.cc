@@ -1,3 +1,6 @@
+#include <signal.h>
+
+#include <csignal>
 #include <map>
 
 #include <fmt/format.h>
@@ -15,6 +18,7 @@ namespace {
 struct ImportArguments {
   std::vector<std::string> words;  // agents and paths
   bool dry_run = false;
+  bool watch = false;
   std::string since;
   std::string project;
 };
@@ -50,28 +54,63 @@ struct Sum {
   std::uint64_t failed = 0;
 };
 
-Result<int> import(Context& context, const std::vector<ImportSource>& sources,
+// Ctrl-C ends a watch in good order.
+volatile std::sig_atomic_t stop_wanted = 0;
+
+class StopOnSignal {
+ public:
+  StopOnSignal() {
+    struct sigaction stop {};
+    stop.sa_handler = [](int) { stop_wanted = 1; };
+    ::sigaction(SIGINT, &stop, nullptr);
+    ::sigaction(SIGTERM, &stop, nullptr);
+  }
+};
+
+void print_report(Context& context, const ImportReport& report, Sum& sum) {
+  ++sum.sources;
+  sum.added += report.added;
+  if (report.error) ++sum.failed;
+  if (context.json) {
+    context.out.data_line(import_report_json(report));
+  } else if (report.error) {
+    context.warn(fmt::format("{}: {}", report.source, report.error->message()));
+  } else {
+    warn_of(context, report.problems);
+  }
+}
+
+Result<int> watch(Context& context, Store& store, const FindOptions& options,
+                  const std::string& project) {
+  const StopOnSignal stop;
+  Sum sum;
+  auto done = Importer(store).watch(
+      options, {.project_id = project, .threads = 0},
+      [&](const ImportReport& report) {
+        print_report(context, report, sum);
+        if (!context.json && report.added != 0) {
+          context.note(fmt::format("{}: {} new record{}", report.session_id, report.added,
+                                   report.added == 1 ? "" : "s"));
+        }
+        return context.out.flush().ok();
+      },
+      [] { return stop_wanted != 0; });
+  if (!done) return std::move(done).error();
+  return kExitOk;
+}
+
+Result<int> import(Context& context, Store& store, const std::vector<ImportSource>& sources,
                    const std::string& project) {
-  auto store = context.open_store(true);
-  if (!store) return std::move(store).error();
-  Importer importer(*store);
+  Importer importer(store);
   Sum sum;
   auto done = [&] {
     Progress progress(!context.json, context.err, "importing", sources.size());
-    return importer.run(
-        sources, {.project_id = project, .threads = 0}, [&](const ImportReport& report) {
-          progress.set(++sum.sources);
-          sum.added += report.added;
-          if (report.error) ++sum.failed;
-          if (context.json) {
-            context.out.data_line(import_report_json(report));
-          } else if (report.error) {
-            context.warn(fmt::format("{}: {}", report.source, report.error->message()));
-          } else {
-            warn_of(context, report.problems);
-          }
-          return !context.out.failed();
-        });
+    return importer.run(sources, {.project_id = project, .threads = 0},
+                        [&](const ImportReport& report) {
+                          print_report(context, report, sum);
+                          progress.set(sum.sources);
+                          return !context.out.failed();
+                        });
   }();
   if (!done) return std::move(done).error();
   context.note(fmt::format("{} record{} added from {} source{}", sum.added,
@@ -91,6 +130,7 @@ Result<int> run_import(Context& context, const ImportArguments& arguments) {
     }
     options.since_ms = *since;
   }
+  if (arguments.watch) return watch(context, *store, options, arguments.project);
   auto found = Importer(*store).find(options);
   if (!found) return context.refuse(std::move(found).error());
   print_found(context, *found);
@@ -100,7 +140,7 @@ Result<int> run_import(Context& context, const ImportArguments& arguments) {
     return options.paths.empty() || found->problems.empty() ? kExitOk : kExitFailed;
   }
   if (arguments.dry_run) return kExitOk;
-  return import(context, found->sources, arguments.project);
+  return import(context, *store, found->sources, arguments.project);
 }
 
 }  // namespace
@@ -113,6 +153,7 @@ void add_import(CommandLine& line) {
             .words("AGENT|PATH", arguments.words,
                    "agents, files, directories; none: everything on this machine")
             .flag("--dry-run", arguments.dry_run, "say what would be imported")
+            .flag("--watch", arguments.watch, "go on with what changes, until Ctrl-C")
             .option("--since", "TIME", arguments.since, "only what changed since then")
             .option("--project", "ID", arguments.project, "give the sessions to this project")
             .footer(

@@ -61,6 +61,7 @@ struct ImportReport {
   std::string source;  // its path, with `#part`
   std::string agent;
   std::string session_id;
+  bool was_read = false;    // else it has not changed since the last time
   std::uint64_t added = 0;  // records
   std::uint64_t total = 0;  // records of the source that are stored now
   /// What is not as it should be, each kind once: torn, not_json, lost …
@@ -86,6 +87,8 @@ struct ImportOptions {
   std::string project_id{};
   /// 0: one for each core.
   unsigned threads = 0;
+  /// Leave a last line that is cut off for the next time: its agent is writing it.
+  bool is_live = false;
 };
 
 class Importer {
@@ -103,6 +106,14 @@ class Importer {
   /// `done` answers false.
   Result<void> run(const std::vector<ImportSource>& sources, const ImportOptions& options,
                    const std::function<bool(const ImportReport&)>& done);
+
+  /// Imports what is there, and from then on what changes and what is new, within a
+  /// second. `done` gets reports that say something new. Ends when `done` answers false
+  /// or `is_over` answers true, which is asked several times a second; everything that
+  /// was reported is durable.
+  Result<void> watch(const FindOptions& find, const ImportOptions& options,
+                     const std::function<bool(const ImportReport&)>& done,
+                     const std::function<bool()>& is_over);
 
  private:
   Store& store_;

@@ -131,17 +131,37 @@ Result<std::vector<const Dialect*>> wanted(const std::vector<std::string>& agent
 
 }  // namespace
 
-Result<FoundSources> find_sources(fs::HostFiles& files,
-                                  const std::function<std::string(const std::string&)>& variable,
-                                  const FindOptions& options) {
+Result<std::vector<Place>> places_of(fs::HostFiles& files, const Variable& variable,
+                                     const FindOptions& options) {
   TRY_ASSIGN(const auto dialects, wanted(options.agents));
-  Finder finder(files, options.since_ms);
-  for (const std::string& path : options.paths) finder.walk(path, dialects, true);
-  if (options.paths.empty()) {
-    const dialect::Machine machine{.files = files, .home = variable("HOME"), .variable = variable};
-    for (const Dialect* dialect : dialects) {
-      for (const std::string& place : dialect->places(machine)) {
-        if (files.exists(place)) finder.walk(place, {dialect}, true);
+  std::vector<Place> places;
+  for (const std::string& path : options.paths) places.push_back({path, dialects});
+  if (!places.empty()) return places;
+  const dialect::Machine machine{.files = files, .home = variable("HOME"), .variable = variable};
+  for (const Dialect* dialect : dialects) {
+    for (const std::string& place : dialect->places(machine)) {
+      if (files.exists(place)) places.push_back({place, {dialect}});
+    }
+  }
+  return places;
+}
+
+FoundSources find_in(fs::HostFiles& files, const std::vector<Place>& places,
+                     std::int64_t since_ms) {
+  Finder finder(files, since_ms);
+  for (const Place& place : places) finder.walk(place.path, place.dialects, true);
+  return finder.finish();
+}
+
+FoundSources find_changed(fs::HostFiles& files, const std::vector<Place>& places,
+                          const std::vector<std::string>& changed) {
+  Finder finder(files, 0);
+  for (const std::string& path : changed) {
+    for (const Place& place : places) {
+      if (path == place.path) {
+        finder.walk(path, place.dialects, true);
+      } else if (path.starts_with(place.path + "/")) {
+        finder.walk(path, place.dialects, false);
       }
     }
   }

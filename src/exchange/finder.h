@@ -9,10 +9,26 @@
 
 namespace quipu::exchange {
 
-/// See Importer::find. Links are not followed below the places that were named;
-/// every directory is entered once.
-Result<FoundSources> find_sources(fs::HostFiles& files,
-                                  const std::function<std::string(const std::string&)>& variable,
-                                  const FindOptions& options);
+/// An environment variable; empty when it is not set.
+using Variable = std::function<std::string(const std::string&)>;
+
+/// A file or directory in which sources are looked for, and whose.
+struct Place {
+  std::string path;
+  std::vector<const dialect::Dialect*> dialects;
+};
+
+/// The places that were named, or where agents keep sessions on this machine and
+/// something is. `invalid_argument` for an agent nobody knows.
+Result<std::vector<Place>> places_of(fs::HostFiles& files, const Variable& variable,
+                                     const FindOptions& options);
+
+/// Links are not followed below the places; every directory is entered once. What cannot
+/// be looked at is a problem of the answer.
+FoundSources find_in(fs::HostFiles& files, const std::vector<Place>& places, std::int64_t since_ms);
+
+/// Only among these files, as far as they lie in one of the places.
+FoundSources find_changed(fs::HostFiles& files, const std::vector<Place>& places,
+                          const std::vector<std::string>& changed);
 
 }  // namespace quipu::exchange

@@ -112,7 +112,7 @@ Result<Imported> ImportRun::import(const ImportSource& from, Base base) {
   }
   const dialect::Source source = source_of(from);
   TRY_ASSIGN(const ImportMark now, look_at(source, files_));
-  ImportFrom start{.position = {}, .state = now, .is_live = false, .base = base};
+  ImportFrom start{.position = {}, .state = now, .is_live = options_.is_live, .base = base};
   const KnownSource* known = known_.find(from);
   if (known != nullptr && known->mark) {
     if (known->mark->is_same_state(now)) {

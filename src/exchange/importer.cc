@@ -6,6 +6,7 @@
 #include "exchange/finder.h"
 #include "exchange/import_run.h"
 #include "exchange/known_sources.h"
+#include "exchange/watcher.h"
 #include "fs/host_files.h"
 #include "store/guarded.h"
 
@@ -49,7 +50,8 @@ Importer::Importer(Store& store, fs::HostFiles* files,
 
 Result<FoundSources> Importer::find(const FindOptions& options) {
   return guarded([&]() -> Result<FoundSources> {
-    TRY_ASSIGN(FoundSources found, exchange::find_sources(files_, variable_, options));
+    TRY_ASSIGN(const auto places, exchange::places_of(files_, variable_, options));
+    FoundSources found = exchange::find_in(files_, places, options.since_ms);
     TRY_ASSIGN(const auto known, exchange::KnownSources::of(store_));
     for (ImportSource& source : found.sources) {
       const exchange::KnownSource* imported = known.find(source);
@@ -79,6 +81,14 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
     TRY_ASSIGN(const auto known, exchange::KnownSources::of(store_));
     exchange::ImportRun(store_, files_, known, options, done).run(changed);
     return {};
+  });
+}
+
+Result<void> Importer::watch(const FindOptions& find, const ImportOptions& options,
+                             const std::function<bool(const ImportReport&)>& done,
+                             const std::function<bool()>& is_over) {
+  return guarded([&] {
+    return exchange::Watcher(store_, files_, variable_, find, options, done).run(is_over);
   });
 }
 

@@ -11,12 +11,20 @@ Result<KnownSources> KnownSources::of(Store& store) {
   TRY_ASSIGN(const auto all, store.sessions().list_sessions(
                                  {.project = ProjectScope::all()},
                                  {.after = {}, .limit = std::numeric_limits<std::size_t>::max()}));
-  for (const SessionSummary& session : all.items) {
-    if (session.source.empty()) continue;
-    sources.known_[session.agent_id + ":" + session.source] = {
-        .session_id = session.session_id, .mark = read_mark(session.import_mark)};
-  }
+  for (const SessionSummary& session : all.items) sources.add(session);
   return sources;
+}
+
+Result<void> KnownSources::look_at(Store& store, const std::string& session_id) {
+  TRY_ASSIGN(const SessionSummary session, store.sessions().describe_session(session_id));
+  add(session);
+  return {};
+}
+
+void KnownSources::add(const SessionSummary& session) {
+  if (session.source.empty()) return;
+  known_[session.agent_id + ":" + session.source] = {.session_id = session.session_id,
+                                                     .mark = read_mark(session.import_mark)};
 }
 
 const KnownSource* KnownSources::find(const ImportSource& source) const {

@@ -18,10 +18,14 @@ struct KnownSource {
 class KnownSources {
  public:
   static Result<KnownSources> of(Store& store);
+  /// Learns what has become of one session.
+  Result<void> look_at(Store& store, const std::string& session_id);
   /// Null: not imported from there.
   const KnownSource* find(const ImportSource& source) const;
 
  private:
+  void add(const SessionSummary& session);
+
   std::unordered_map<std::string, KnownSource> known_;
 };
 

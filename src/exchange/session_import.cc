@@ -62,6 +62,7 @@ SessionImport::SessionImport(Store& store, const dialect::Dialect& dialect, fs::
 
 Result<Imported> SessionImport::run(const dialect::Source& source, const ImportFrom& from) {
   source_ = &source;
+  result_.report.was_read = true;
   only_new_ = from.position.offset != 0;
   result_.report.total = only_new_ ? from.state.records : 0;
   TRY_ASSIGN(const auto reader, dialect_.open(source, files_, from.position));
@@ -74,19 +75,23 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
     return std::move(result_);
   }
   Record record;
+  bool is_left = false;  // a line that somebody is writing
   for (;;) {
     TRY_ASSIGN(const bool found, reader->next(record));
     if (!found) break;
-    if (from.is_live && record.problem == "torn") break;
+    is_left = from.is_live && record.problem == "torn";
+    if (is_left) break;
     TRY(take(record));
   }
   if (stored_ != nullptr && !only_new_) TRY(report_lost());
   if (is_whole_) add_recipe();
-  if (stored_ != nullptr && !has_news_) return std::move(result_);
+  if (is_left && stored_ != nullptr && !has_news_) return std::move(result_);
   const dialect::ReadPosition end = is_whole_ ? dialect::ReadPosition() : reader->position();
+  ImportMark mark = from.state;
+  if (is_left) mark.first.size = end.offset;  // whoever looks next finds more
   if (log_.is_unmade()) {
     TRY(move_head());
-    TRY(add_mark(from.state, end));
+    TRY(add_mark(mark, end));
     result_.entries = log_.take_new();
     return std::move(result_);
   }
@@ -94,7 +99,7 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   // Not before everything is on the disk: after a power cut a mark that survived would keep
   // us from reading what did not.
   TRY(log_.settle());
-  TRY(add_mark(from.state, end));
+  TRY(add_mark(mark, end));
   TRY(log_.flush());
   return std::move(result_);
 }

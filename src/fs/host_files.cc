@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "fs/fs.h"
+#include "fs/inotify_watch.h"
 #include "fs/posix_file.h"
 
 namespace quipu::fs {
@@ -133,6 +134,8 @@ class PosixHostFiles final : public HostFiles {
     return std::unique_ptr<HostFile>(std::move(file));
   }
 
+  Result<std::unique_ptr<HostWatch>> watch() override { return watch_with_inotify(*this); }
+
   std::vector<std::string> shared_places() override {
     std::vector<std::string> places{"/", "/tmp", "/var/tmp"};
     for (const char* variable : {"HOME", "TMPDIR"}) {
@@ -153,6 +156,10 @@ Result<std::vector<HostName>> HostFiles::list(const std::string& path) {
 }
 Result<std::unique_ptr<HostFile>> HostFiles::open(const std::string& path) {
   return Error(Code::kNotFound, path + ": not there");
+}
+
+Result<std::unique_ptr<HostWatch>> HostFiles::watch() {
+  return Error(Code::kUnsupported, "nothing says here what changes");
 }
 
 HostFiles& HostFiles::system() {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "fs/host_watch.h"
 #include "quipu/result.h"
 
 namespace quipu::fs {
@@ -64,6 +65,9 @@ class HostFiles {
   /// Directories that hold work of all kinds: the root, the user's own, those for
   /// temporary files. Absolute paths.
   virtual std::vector<std::string> shared_places() = 0;
+
+  /// Says from now on what changes. `unsupported` where nothing can.
+  virtual Result<std::unique_ptr<HostWatch>> watch();
 
   /// The machine's own. Lives for ever.
   static HostFiles& system();

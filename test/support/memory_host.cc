@@ -35,6 +35,25 @@ class MemoryFile final : public fs::HostFile {
   std::string text_;
 };
 
+class MemoryWatch final : public fs::HostWatch {
+ public:
+  explicit MemoryWatch(MemoryHost& host) : host_(host) {}
+  Result<void> add(const std::string& directory) override {
+    host_.watched.insert(directory);
+    return {};
+  }
+  // After each happening it is quiet once, so that it is taken by itself.
+  Result<fs::HostChanges> wait(std::chrono::milliseconds) override {
+    is_quiet_ = !is_quiet_;
+    if (is_quiet_ || host_.happened >= host_.happenings.size()) return fs::HostChanges();
+    return host_.happenings[host_.happened++]();
+  }
+
+ private:
+  MemoryHost& host_;
+  bool is_quiet_ = true;
+};
+
 Error not_there(const std::string& path) { return {Code::kNotFound, path + ": not there"}; }
 
 }  // namespace
@@ -76,6 +95,10 @@ Result<std::unique_ptr<fs::HostFile>> MemoryHost::open(const std::string& path) 
   const auto found = files.find(path);
   if (found == files.end()) return not_there(path);
   return std::unique_ptr<fs::HostFile>(std::make_unique<MemoryFile>(path, found->second));
+}
+
+Result<std::unique_ptr<fs::HostWatch>> MemoryHost::watch() {
+  return std::unique_ptr<fs::HostWatch>(std::make_unique<MemoryWatch>(*this));
 }
 
 }  // namespace quipu

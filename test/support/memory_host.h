@@ -1,7 +1,9 @@
 // A machine's files as a test wants them: in memory.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "fs/host_files.h"
@@ -18,6 +20,13 @@ class MemoryHost : public fs::HostFiles {
   Result<fs::HostStat> stat(const std::string& path) override;
   Result<std::vector<fs::HostName>> list(const std::string& path) override;
   Result<std::unique_ptr<fs::HostFile>> open(const std::string& path) override;
+
+  /// What happens while somebody waits for changes, one after the other: changes `files`
+  /// and says what it did.
+  std::vector<std::function<fs::HostChanges()>> happenings;
+  std::size_t happened = 0;
+  std::set<std::string> watched;  // directories
+  Result<std::unique_ptr<fs::HostWatch>> watch() override;
 };
 
 }  // namespace quipu

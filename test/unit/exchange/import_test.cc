@@ -78,6 +78,7 @@ TEST(Import, ASourceThatShrinksTakesNothingAway) {
   EXPECT_EQ(report.problems[0].what, "lost");
   EXPECT_EQ(report.problems[0].count, 1u);
   EXPECT_EQ(machine.said("pi.s1").size(), 2u);
+  EXPECT_TRUE(machine.import("pi", kPath).problems.empty()) << "said once";
 }
 
 TEST(Import, LinesThatAreGoneFromTheMiddleAreReportedAndKept) {
