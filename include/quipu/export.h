@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,10 @@
 
 namespace quipu {
 
+namespace fs {
+class HostFiles;
+}
+
 struct ExportOptions {
   std::string to{};  // an agent: see known_agents
   /// Another place than the session's head. Only for another agent than its own.
@@ -25,6 +30,9 @@ struct ExportOptions {
   /// To its own agent: write the conversation anew instead of giving the records
   /// back.
   bool normalise = false;
+  /// Name the files by where the agent looks for them on this machine: absolute paths.
+  /// `unsupported` for agents that take sessions in another way.
+  bool install = false;
 };
 
 /// Something that did not come along.
@@ -39,8 +47,8 @@ struct ExportReport {
   std::string to;
   /// The session's id in the agent's own words.
   std::string agent_session;
-  /// Relative to the directory that the agent keeps its files in, in the order
-  /// they were written.
+  /// Relative to the directory that the agent keeps its files in (`install`: absolute),
+  /// in the order they were written.
   std::vector<std::string> files;
   std::vector<ExportLoss> lost;
 };
@@ -49,8 +57,11 @@ struct ExportReport {
 using ExportSink = std::function<Result<void>(const std::string& path, std::string_view bytes)>;
 
 /// `invalid_argument` for an agent nobody knows, `unsupported` for one that can
-/// only be read; errors of the sink are passed on.
+/// only be read; errors of the sink are passed on. `files` and `variables` are for
+/// tests: null means the machine's own.
 Result<ExportReport> export_session(Store& store, std::string_view session_id,
-                                    const ExportOptions& options, const ExportSink& sink);
+                                    const ExportOptions& options, const ExportSink& sink,
+                                    fs::HostFiles* files = nullptr,
+                                    const std::map<std::string, std::string>* variables = nullptr);
 
 }  // namespace quipu

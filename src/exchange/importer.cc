@@ -1,8 +1,7 @@
 #include "quipu/import.h"
 
-#include <cstdlib>
-
 #include "base/try.h"
+#include "exchange/agent_place.h"
 #include "exchange/finder.h"
 #include "exchange/import_run.h"
 #include "exchange/known_sources.h"
@@ -34,19 +33,9 @@ std::vector<std::string> known_agents() {
 
 Importer::Importer(Store& store, fs::HostFiles* files,
                    const std::map<std::string, std::string>* variables)
-    : store_(store), files_(files != nullptr ? *files : fs::HostFiles::system()) {
-  if (variables != nullptr) {
-    variable_ = [copy = *variables](const std::string& name) {
-      const auto found = copy.find(name);
-      return found == copy.end() ? std::string() : found->second;
-    };
-  } else {
-    variable_ = [](const std::string& name) {
-      const char* value = std::getenv(name.c_str());
-      return std::string(value == nullptr ? "" : value);
-    };
-  }
-}
+    : store_(store),
+      files_(files != nullptr ? *files : fs::HostFiles::system()),
+      variable_(exchange::variables(variables)) {}
 
 Result<FoundSources> Importer::find(const FindOptions& options) {
   return guarded([&]() -> Result<FoundSources> {

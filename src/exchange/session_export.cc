@@ -7,6 +7,7 @@
 #include "dialect/carry.h"
 #include "dialect/dialect.h"
 #include "dialect/recipe.h"
+#include "exchange/agent_place.h"
 #include "quipu/attachments.h"
 #include "quipu/conversation.h"
 #include "quipu/export.h"
@@ -20,7 +21,8 @@ using dialect::Dialect;
 // What an import wrote down of where it read.
 struct Origin {
   std::string session;
-  std::string file;  // the name of its first file
+  std::string path;  // of its first file
+  std::string file;  // what that is called wherever it lies
 };
 
 Origin read_origin(std::string_view payload) {
@@ -28,6 +30,7 @@ Origin read_origin(std::string_view payload) {
   json::MemberWalk walk(payload);
   while (const auto member = walk.next()) {
     if (member->key == "session") origin.session = json::decode_string(member->value);
+    if (member->key == "path") origin.path = json::decode_string(member->value);
     if (member->key == "file") origin.file = json::decode_string(member->value);
   }
   return origin;
@@ -40,8 +43,13 @@ class GiveBack {
            ExportReport& report)
       : store_(store), dialect_(dialect), log_(log), sink_(sink), report_(report) {}
 
-  Result<void> run() {
+  /// `machine`: name the files as they lie in the agent's place there. Null: by themselves.
+  Result<void> run(const dialect::Machine* machine) {
     TRY(look());
+    if (machine != nullptr) {
+      TRY_ASSIGN(const std::string name, exchange::name_in_place(dialect_, origin_.path, *machine));
+      directory_ = name.substr(0, name.rfind('/') + 1);
+    }
     if (recipe_) TRY(give_document());
     for (Ordinal at = 0; at < log_.fold().count; ++at) {
       TRY_ASSIGN(const StoredEntry entry, log_.entry(at));
@@ -90,7 +98,7 @@ class GiveBack {
   }
 
   Result<void> give(const Envelope& envelope, const dialect::CarriedMeta& meta) {
-    const std::string& path = meta.file.empty() ? origin_.file : meta.file;
+    const std::string path = directory_ + (meta.file.empty() ? origin_.file : meta.file);
     if (seen_.insert(path).second) report_.files.push_back(path);
     if (meta.carried == "attachment") {
       TRY(give_attachment(path, envelope.payload));
@@ -120,6 +128,7 @@ class GiveBack {
   const ExportSink& sink_;
   ExportReport& report_;
   Origin origin_;
+  std::string directory_;
   std::optional<dialect::Recipe> recipe_;
   std::unordered_set<std::string> replaced_;
   std::unordered_set<std::string> seen_;
@@ -209,7 +218,9 @@ Result<void> write_anew(Store& store, const Dialect& dialect, const std::string&
 }  // namespace
 
 Result<ExportReport> export_session(Store& store, std::string_view session_id,
-                                    const ExportOptions& options, const ExportSink& sink) {
+                                    const ExportOptions& options, const ExportSink& sink,
+                                    fs::HostFiles* files,
+                                    const std::map<std::string, std::string>* variables) {
   return guarded([&]() -> Result<ExportReport> {
     const Dialect* dialect = dialect::find_dialect(options.to);
     if (dialect == nullptr) {
@@ -219,11 +230,26 @@ Result<ExportReport> export_session(Store& store, std::string_view session_id,
     ExportReport report;
     report.session_id = session_id;
     report.to = options.to;
+    const auto variable = exchange::variables(variables);
+    const dialect::Machine machine{.files = files != nullptr ? *files : fs::HostFiles::system(),
+                                   .home = variable("HOME"),
+                                   .variable = variable};
+    const ExportSink installing = [&](const std::string& path, std::string_view bytes) {
+      auto installed = exchange::installed_path(*dialect, path, machine);
+      return installed.ok() ? sink(*installed, bytes) : std::move(installed).error();
+    };
+    const ExportSink& into = options.install ? installing : sink;
     TRY_ASSIGN(const bool is_own, is_of(*dialect, *lineage));
     if (is_own && !options.normalise && options.head.empty()) {
-      TRY(GiveBack(store, *dialect, lineage->own(), sink, report).run());
+      TRY(GiveBack(store, *dialect, lineage->own(), into, report)
+              .run(options.install ? &machine : nullptr));
     } else {
-      TRY(write_anew(store, *dialect, options.head, sink, report));
+      TRY(write_anew(store, *dialect, options.head, into, report));
+    }
+    if (options.install) {
+      for (std::string& path : report.files) {
+        TRY_ASSIGN(path, exchange::installed_path(*dialect, path, machine));
+      }
     }
     return report;
   });

@@ -338,5 +338,37 @@ TEST(Export, AnAnswerInSeveralRecordsIsOneMessage) {
   EXPECT_EQ(answers, 1u) << text;
 }
 
+// Where the agents' own programs look, also when the user has moved it.
+TEST(Export, InstalledFilesLieWhereTheAgentLooks) {
+  ImportMachine machine;
+  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
+  machine.import("pi", kPath);
+  const auto install = [&](const std::string& to, std::map<std::string, std::string> variables) {
+    variables["HOME"] = "/home/eve";
+    std::vector<std::string> paths;
+    auto report = export_session(
+        machine.store, "pi.s1", {.to = to, .head = {}, .normalise = false, .install = true},
+        [&](const std::string& path, std::string_view) {
+          if (paths.empty() || paths.back() != path) paths.push_back(path);
+          return Result<void>();
+        },
+        &machine.host, &variables);
+    EXPECT_TRUE(report.ok()) << report.error().message();
+    if (report.ok()) {
+      EXPECT_EQ(report->files, paths);
+    }
+    return paths.empty() ? std::string() : paths.front();
+  };
+  EXPECT_EQ(install("pi", {}), "/home/eve/.pi/agent/sessions/--data--/2026_s1.jsonl");
+  EXPECT_EQ(install("pi", {{"PI_CODING_AGENT_SESSION_DIR", "/elsewhere"}}),
+            "/elsewhere/--data--/2026_s1.jsonl");
+  EXPECT_TRUE(install("claude", {}).starts_with("/home/eve/.claude/projects/-data/"));
+  EXPECT_TRUE(install("claude", {{"CLAUDE_CONFIG_DIR", "/c"}}).starts_with("/c/projects/-data/"));
+  EXPECT_TRUE(install("codex", {}).starts_with("/home/eve/.codex/sessions/2026/03/01/rollout-"));
+  machine.host.files["/home/eve/.config/claude/projects/-x/y.jsonl"] = "{}";
+  EXPECT_TRUE(install("claude", {}).starts_with("/home/eve/.config/claude/projects/-data/"))
+      << "the place that is in use";
+}
+
 }  // namespace
 }  // namespace quipu
