@@ -1,6 +1,7 @@
 #include <array>
 
 #include "dialect/claude/claude.h"
+#include "dialect/codepilot/codepilot.h"
 #include "dialect/codex/codex.h"
 #include "dialect/dialect.h"
 #include "dialect/gemini/gemini.h"
@@ -15,7 +16,9 @@ std::span<const Dialect* const> all_dialects() {
   static const pi::Pi pi;
   static const codex::Codex codex;
   static const opencode::Opencode opencode;
-  static const std::array<const Dialect*, 5> all{&opencode, &codex, &gemini, &pi, &claude};
+  static const codepilot::Codepilot codepilot;
+  static const std::array<const Dialect*, 6> all{&codepilot, &opencode, &codex,
+                                                 &gemini,    &pi,       &claude};
   return all;
 }
 

@@ -94,38 +94,59 @@ PartView call_of(std::string_view tool) {
 // An answer may have several steps: what came of a step's calls stands behind it.
 class Answer {
  public:
-  explicit Answer(Lifted& into) : into_(into) {}
+  Answer(std::string_view info, Lifted& into) : info_(info), into_(into) { begin(); }
 
   void take(std::string_view part) {
     const std::string type = text_in(part, "type");
     if (type == "step-start") end_step();
-    if (type == "text" && !is_true_in(part, "ignored")) into_.part(text_part(text(part)));
+    if (type == "text" && !is_true_in(part, "ignored")) add(text_part(text(part)));
     if (type == "reasoning") {
       const std::string_view metadata = object_in(part, "metadata");
       PartView thinking = thinking_part(text(part), signature_of(metadata));
       thinking.redacted = !token_in(object_in(metadata, "anthropic"), "redactedData").empty();
-      into_.part(thinking);
+      add(thinking);
     }
     if (type == "tool") {
-      into_.part(call_of(part));
+      add(call_of(part));
       results_.push_back(result_of(part, into_));
     }
-    if (type == "file") lift_file(part, into_);
   }
 
   void end_step() {
+    if (results_.empty()) return;
+    into_.begin(Role::kTool);
     for (const PartView& result : results_) into_.part(result);
     results_.clear();
+    is_ended_ = true;
   }
 
  private:
+  MessageView& begin() {
+    MessageView& view = into_.begin(Role::kAssistant);
+    view.model = token_in(info_, "modelID");
+    view.provider = token_in(info_, "providerID");
+    view.request_id = token_in(info_, "id");
+    view.stop_reason = token_in(info_, "finish");
+    // Of all steps, said once.
+    if (!is_ended_) view.usage = usage_object(info_, into_);
+    return view;
+  }
+
+  void add(const PartView& part) {
+    if (is_ended_) begin();
+    is_ended_ = false;
+    into_.part(part);
+  }
+
   static std::string_view text(std::string_view part) {
     const std::string_view token = token_in(part, "text");
     return token.empty() ? std::string_view("\"\"") : token;
   }
 
+  std::string_view info_;
   Lifted& into_;
   std::vector<PartView> results_;
+  bool is_ended_ = false;  // the step whose message is the last
 };
 
 void lift_prompt(std::string_view part, Lifted& into) {
@@ -142,21 +163,14 @@ void lift_prompt(std::string_view part, Lifted& into) {
 }  // namespace
 
 void lift_element(std::string_view info, std::string_view parts, Lifted& into) {
-  const bool answers = text_in(info, "role") == "assistant";
-  MessageView& view = into.begin(answers ? Role::kAssistant : Role::kUser);
   json::ElementWalk walk(parts);
-  if (!answers) {
-    while (const auto part = walk.next()) lift_prompt(part->value, into);
-    return;
+  if (text_in(info, "role") == "assistant") {
+    Answer answer(info, into);
+    while (const auto part = walk.next()) answer.take(part->value);
+    return answer.end_step();
   }
-  view.model = token_in(info, "modelID");
-  view.provider = token_in(info, "providerID");
-  view.request_id = token_in(info, "id");
-  view.stop_reason = token_in(info, "finish");
-  view.usage = usage_object(info, into);
-  Answer answer(into);
-  while (const auto part = walk.next()) answer.take(part->value);
-  answer.end_step();
+  into.begin(Role::kUser);
+  while (const auto part = walk.next()) lift_prompt(part->value, into);
 }
 
 bool is_sent(std::string_view info, std::string_view parts) {

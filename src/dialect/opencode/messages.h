@@ -10,7 +10,7 @@
 
 namespace quipu::dialect::opencode {
 
-/// Adds one message: `info` and its `parts`, an array.
+/// Adds a message, `info` and its `parts`, an array; behind an answer what came of its calls.
 void lift_element(std::string_view info, std::string_view parts, Lifted& into);
 /// Adds the message of a row of `session_message`, if it carries one.
 void lift_next(std::string_view row, Lifted& into);

@@ -54,6 +54,7 @@ void lift_answer(std::string_view data, Lifted& into) {
     if (type == "reasoning" && !text.empty()) into.part(thinking_part(text));
     if (type == "tool") lift_tool(block->value, results, into);
   }
+  if (!results.empty()) into.begin(Role::kTool);
   for (const PartView& result : results) into.part(result);
 }
 
