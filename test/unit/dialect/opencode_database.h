@@ -38,7 +38,7 @@ class OpencodeDatabase {
         "CREATE TABLE event (id text PRIMARY KEY, aggregate_id text NOT NULL, "
         "seq integer NOT NULL, type text NOT NULL, data text NOT NULL)",
         "CREATE TABLE credential (id text PRIMARY KEY, value text NOT NULL)",
-        "INSERT INTO project VALUES ('p1', '/work', 1)",
+        "INSERT INTO project VALUES ('p1', '/data', 1)",
         "INSERT INTO credential VALUES ('c1', 'secret')"};
   }
 
