@@ -99,7 +99,7 @@ async function sent(session) {
   return asked && simple(asked.messages).slice(0, -1);
 }
 
-// Role, text and calls; what is said in several messages of one role is one.
+// Role, text and calls; what is said in several messages of one role is one, however it is joined.
 function simple(messages) {
   const list = [];
   for (const message of messages) {
@@ -108,7 +108,7 @@ function simple(messages) {
       : (message.content ?? []).map((part) => part.text ?? part.image_url?.url ?? "").join("\n");
     const calls = (message.tool_calls ?? []).map((call) => ({ id: call.id, name: call.function.name,
       input: JSON.parse(call.function.arguments || "{}") }));
-    const one = { role: message.role, text: text.trim(), calls, id: message.tool_call_id };
+    const one = { role: message.role, text: text.trim().replace(/\n+/g, "\n"), calls, id: message.tool_call_id };
     const last = list.at(-1);
     if (last && last.role === one.role && one.role !== "tool" && !last.calls.length) {
       last.text = [last.text, one.text].filter(Boolean).join("\n");

@@ -95,7 +95,7 @@ TEST_F(DatabaseTest, AnUnfinishedTransactionIsRolledBackInTheCopy) {
                   .execute("PRAGMA journal_mode=DELETE; CREATE TABLE t (n, fill); "
                            "INSERT INTO t VALUES (1, zeroblob(100000)); PRAGMA cache_size=1; "
                            "PRAGMA cache_spill=1; BEGIN; UPDATE t SET fill=randomblob(3000000); "
-                           "UPDATE t SET n=7")
+                           "UPDATE t SET n=7; INSERT INTO t VALUES (100, randomblob(3000000))")
                   .ok());
   ASSERT_TRUE(std::filesystem::exists(path_ + "-journal"));
   const Snapshot before = snapshot(directory_.path());
