@@ -9,7 +9,7 @@
 // QUIPU is the program. DATABASE is copied first; everything happens in a directory of its own,
 // which is removed. A line for each session, then how many are the same.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -34,7 +34,14 @@ function binary() {
   return join(packages, name, "bin", "opencode");
 }
 const options = { env, cwd: project, maxBuffer: 1 << 30, encoding: "utf8" };
-const opencode = (...args) => execFileSync(binary(), args, { ...options, stdio: ["ignore", "pipe", "ignore"] });
+// Into a file: what it writes into a pipe it does not always write to the end.
+function opencode(...args) {
+  const file = join(scratch, "answer");
+  const answer = openSync(file, "w");
+  execFileSync(binary(), args, { ...options, stdio: ["ignore", answer, "ignore"] });
+  closeSync(answer);
+  return readFileSync(file, "utf8");
+}
 const ours = (...args) => execFileSync(quipu, args, options);
 const lines = (text) => text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
 
