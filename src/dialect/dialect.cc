@@ -56,9 +56,9 @@ std::string entry_type_of(const Dialect& dialect, std::string_view kind, bool is
 
 std::string file_name(const Source& source, std::uint32_t file) {
   const std::string& path = source.files[file];
-  const std::size_t directory = source.path.rfind('/') + 1;
-  const bool is_below = path.starts_with(std::string_view(source.path).substr(0, directory));
-  return path.substr(is_below ? directory : path.rfind('/') + 1);
+  const std::string root =
+      source.root.empty() ? source.path.substr(0, source.path.rfind('/') + 1) : source.root + "/";
+  return path.substr(path.starts_with(root) ? root.size() : path.rfind('/') + 1);
 }
 
 std::string session_id_of(std::string_view agent, std::string_view id) {

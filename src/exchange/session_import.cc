@@ -284,7 +284,7 @@ Result<void> SessionImport::take(const Record& record) {
   dialect::CarriedMeta meta;
   TRY_ASSIGN(const std::string parent, parent_of(record, meta));
   remember(record, placed.id, parent);
-  if (is_whole_ && record.file == 0) {
+  if (is_whole_) {
     recipe_.items.push_back({.id = placed.id, .end = std::string(record.end)});
   }
   if (placed.fate == Fate::kPresent) {
@@ -294,7 +294,7 @@ Result<void> SessionImport::take(const Record& record) {
   }
 
   meta.carried = payload.carried;
-  if (!is_whole_ || record.file != 0) meta.end = record.end;
+  if (!is_whole_) meta.end = record.end;
   if (record.file != 0) meta.file = dialect::file_name(*source_, record.file);
   meta.problem = record.problem;
   meta.supersedes = placed.supersedes;
@@ -328,14 +328,21 @@ Result<void> SessionImport::add_end(const std::string& id, std::string_view end)
 
 Result<dialect::Carried> SessionImport::carried(const Record& record) {
   if (record.large_size == 0) return dialect::carry(record, carry_buffer_);
-  const std::string& path = source_->files[record.file];
-  TRY_ASSIGN(const auto file, fs::open_plain(files_, path));
+  std::unique_ptr<fs::HostFile> file;
+  if (record.large_bytes.empty()) {
+    TRY_ASSIGN(file, fs::open_plain(files_, source_->files[record.file]));
+  }
   std::uint64_t at = record.large_offset;
   const std::uint64_t end = at + record.large_size;
   TRY_ASSIGN(const StoredAttachment kept,
              Attachments(store_).put([&](std::span<char> into) -> Result<std::size_t> {
                const std::size_t want = std::min<std::uint64_t>(into.size(), end - at);
-               TRY_ASSIGN(const std::size_t got, file->read_at(into.first(want), at));
+               std::size_t got = want;
+               if (file == nullptr) {
+                 record.large_bytes.copy(into.data(), want, at);
+               } else {
+                 TRY_ASSIGN(got, file->read_at(into.first(want), at));
+               }
                at += got;
                return got;
              }));
