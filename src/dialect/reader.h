@@ -22,7 +22,7 @@ struct Source {
   /// Which of a database's sessions; empty when `path` is one source.
   std::string part;
   /// All files it is read from; the first is `path`, the others lie below its
-  /// directory.
+  /// directory or, where an agent has one place for each kind of file, beside it.
   std::vector<std::string> files;
 };
 
@@ -99,7 +99,8 @@ class Reader {
   virtual bool is_whole() const { return false; }
 };
 
-/// What one of a source's files is called, seen from the directory of the first.
+/// What one of a source's files is called, seen from the nearest directory that holds
+/// it and the first.
 std::string file_name(const Source& source, std::uint32_t file);
 
 /// The session id that an agent's session is stored under: `<agent>.<id>`, hashed

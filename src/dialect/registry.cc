@@ -4,6 +4,7 @@
 #include "dialect/codex/codex.h"
 #include "dialect/dialect.h"
 #include "dialect/gemini/gemini.h"
+#include "dialect/myagents/myagents.h"
 #include "dialect/pi/pi.h"
 
 namespace quipu::dialect {
@@ -13,7 +14,8 @@ std::span<const Dialect* const> all_dialects() {
   static const gemini::Gemini gemini;
   static const pi::Pi pi;
   static const codex::Codex codex;
-  static const std::array<const Dialect*, 4> all{&codex, &gemini, &pi, &claude};
+  static const myagents::MyAgents myagents;
+  static const std::array<const Dialect*, 5> all{&codex, &gemini, &pi, &claude, &myagents};
   return all;
 }
 

@@ -1,3 +1,4 @@
+#include <optional>
 #include <unordered_set>
 
 #include "backend/backend.h"
@@ -148,9 +149,10 @@ void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utt
     next.message = utterance.message;
     next.message.role = role;
     next.message.parts.clear();
+    next.message.usage.reset();
     messages.push_back(std::move(next));
   };
-  const bool answers = utterance.message.role == Role::kAssistant;
+  std::optional<std::size_t> answer;
   bool is_begun = false;
   for (Part& part : utterance.message.parts) {
     const Role role = part.type == PartType::kToolResult ? Role::kTool : utterance.message.role;
@@ -159,12 +161,12 @@ void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utt
     if (!goes_on) begin(role);
     is_begun = true;
     messages.back().message.parts.push_back(std::move(part));
+    if (role == Role::kAssistant) answer = messages.size() - 1;
   }
-  // The last record of an answer knows what it took.
-  if (answers && !messages.empty() && messages.back().message.role == Role::kAssistant &&
-      utterance.message.usage) {
-    messages.back().message.usage = utterance.message.usage;
-    messages.back().message.stop_reason = utterance.message.stop_reason;
+  // The last record of an answer knows what it took; a whole turn took it once.
+  if (answer && utterance.message.usage) {
+    messages[*answer].message.usage = utterance.message.usage;
+    messages[*answer].message.stop_reason = utterance.message.stop_reason;
   }
 }
 

@@ -211,8 +211,9 @@ Result<void> SessionImport::look_at_stored() {
       stored_recipe_ = envelope.payload;
     }
     if (dialect::record_type(envelope.type.view()).dialect != &dialect_) continue;
+    const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
+    if (!meta.file.empty()) continue;  // the other files come last, and each is whole
     if (!record_found) {
-      const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
       if (meta.problem == "torn") torn_ = envelope.id.view();
       if (meta.problem != "torn" && meta.end.empty()) open_ = envelope.id.view();
     }
@@ -237,7 +238,8 @@ void SessionImport::add_problem(std::string_view what) {
 }
 
 Result<void> SessionImport::take(const Record& record) {
-  if (only_new_ && !open_.empty() && record.bytes.empty() && record.large_size == 0) {
+  if (only_new_ && !open_.empty() && record.file == 0 && record.bytes.empty() &&
+      record.large_size == 0) {
     return add_end(std::exchange(open_, {}), record.end);
   }
   open_.clear();
@@ -267,7 +269,7 @@ Result<void> SessionImport::take(const Record& record) {
   if (record.file != 0) meta.file = dialect::file_name(*source_, record.file);
   meta.problem = record.problem;
   meta.supersedes = placed.supersedes;
-  if (!torn_.empty()) meta.supersedes = std::exchange(torn_, {});
+  if (!torn_.empty() && record.file == 0) meta.supersedes = std::exchange(torn_, {});
   entry.id = placed.id;
   entry.type = dialect::entry_type_of(dialect_, record.kind, record.is_fact);
   entry.timestamp = timestamp_;

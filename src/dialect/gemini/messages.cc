@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/json_write.h"
 #include "dialect/json_members.h"
 
 namespace quipu::dialect::gemini {
@@ -100,17 +99,7 @@ void lift_calls(std::string_view message, Lifted& into) {
 std::string_view usage_of(std::string_view message, Lifted& into) {
   Note note;
   note_usage(message, note);
-  if (note.usage.empty()) return {};
-  const Usage& usage = note.usage.front().usage;
-  std::string json;
-  json::Writer out(json);
-  out.begin_object()
-      .member("tokensIn", *usage.tokens_in)
-      .member("tokensOut", *usage.tokens_out)
-      .member("cacheRead", *usage.cache_read)
-      .member("reasoning", *usage.reasoning)
-      .end_object();
-  return into.keep(std::move(json));
+  return note.usage.empty() ? std::string_view() : into.usage(note.usage.front().usage);
 }
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {

@@ -98,21 +98,9 @@ void Gemini::note(std::string_view kind, std::string_view payload, Note& into) c
 
 std::vector<Pick> Gemini::conversation(std::span<const StoredRecord> records,
                                        std::uint32_t at) const {
-  // A document is a list by itself, in its own order.
-  const bool is_document = std::any_of(
-      records.begin(), records.end(), [](const auto& record) { return record.place != kNoRecord; });
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t i = 0; i < records.size() && i <= at; ++i) {
-    if (!is_document || records[i].place != kNoRecord) order.push_back(i);
-  }
-  if (is_document) {
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return records[a].place < records[b].place;
-    });
-  }
   std::vector<Pick> contents;
   Replay replay;
-  for (const std::uint32_t number : order) {
+  for (const std::uint32_t number : in_order(records, at)) {
     if (records[number].redacted) continue;
     if (records[number].kind == "content") contents.push_back({.record = number});
     replay.take(number, records[number]);
