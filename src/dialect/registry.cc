@@ -2,6 +2,7 @@
 
 #include "dialect/claude/claude.h"
 #include "dialect/codex/codex.h"
+#include "dialect/craft/craft.h"
 #include "dialect/dialect.h"
 #include "dialect/gemini/gemini.h"
 #include "dialect/myagents/myagents.h"
@@ -15,7 +16,8 @@ std::span<const Dialect* const> all_dialects() {
   static const pi::Pi pi;
   static const codex::Codex codex;
   static const myagents::MyAgents myagents;
-  static const std::array<const Dialect*, 5> all{&codex, &gemini, &pi, &claude, &myagents};
+  static const craft::Craft craft;
+  static const std::array<const Dialect*, 6> all{&codex, &gemini, &pi, &claude, &myagents, &craft};
   return all;
 }
 

@@ -23,10 +23,13 @@ constexpr std::size_t kIdBytes = kEntryIdBytesMax - 16;
 
 constexpr std::string_view kSourceId = "source";
 
-// What a source is called wherever it lies. An agent may compress it.
+// What a source is called wherever it lies. An agent may compress it, or die before it gave
+// the file that it wrote its name.
 std::string source_name(const dialect::Source& source) {
   std::string name = dialect::file_name(source, 0);
-  if (name.ends_with(".zst")) name.resize(name.size() - 4);
+  for (const std::string_view ending : {".zst", ".tmp"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
   return source.part.empty() ? name : name + "#" + source.part;
 }
 
