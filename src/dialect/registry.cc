@@ -5,6 +5,7 @@
 #include "dialect/craft/craft.h"
 #include "dialect/dialect.h"
 #include "dialect/gemini/gemini.h"
+#include "dialect/jsonl/jsonl.h"
 #include "dialect/myagents/myagents.h"
 #include "dialect/pi/pi.h"
 
@@ -17,7 +18,10 @@ std::span<const Dialect* const> all_dialects() {
   static const codex::Codex codex;
   static const myagents::MyAgents myagents;
   static const craft::Craft craft;
-  static const std::array<const Dialect*, 6> all{&codex, &gemini, &pi, &claude, &myagents, &craft};
+  static const jsonl::Jsonl jsonl;
+  // The last takes what is like any other's.
+  static const std::array<const Dialect*, 7> all{&codex,    &gemini, &pi,   &claude,
+                                                 &myagents, &craft,  &jsonl};
   return all;
 }
 

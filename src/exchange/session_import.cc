@@ -21,6 +21,8 @@ constexpr std::size_t kBatchEntries = 4096;
 // Leaves room for `~` and a number.
 constexpr std::size_t kIdBytes = kEntryIdBytesMax - 16;
 
+// The first entries of every imported session.
+constexpr std::string_view kHeaderId = "header";
 constexpr std::string_view kSourceId = "source";
 
 // What a source is called wherever it lies. An agent may compress it, or die before it gave
@@ -34,7 +36,7 @@ std::string source_name(const dialect::Source& source) {
 }
 
 bool can_be_id(std::string_view id) {
-  if (id.empty() || id.size() > kIdBytes) return false;
+  if (id.empty() || id.size() > kIdBytes || id == kHeaderId || id == kSourceId) return false;
   for (const char c : id) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
   }
@@ -178,7 +180,7 @@ Result<void> SessionImport::create(const std::string& id, const dialect::Outline
   const std::string& timestamp = timestamp_.empty() ? now : timestamp_;
   const std::string payload = session_header_payload(header);
   std::vector<std::string> entries(2);
-  append_entry_json(entries[0], {.id = "header",
+  append_entry_json(entries[0], {.id = kHeaderId,
                                  .parent = std::nullopt,
                                  .type = "session_header",
                                  .timestamp = timestamp,

@@ -51,6 +51,15 @@ TEST(Import, EveryKindOfLineComesBack) {
   EXPECT_FALSE(report.problems.empty());
 }
 
+TEST(Import, ARecordMayBeCalledAsOurOwnEntriesAre) {
+  ImportMachine machine;
+  machine.host.files[kPath] = kHeader + line("header", "", "user", "one") + "\n" +
+                              line("source", "header", "user", "two") + "\n";
+  machine.import("pi", kPath);
+  EXPECT_EQ(machine.give("pi.s1", "pi").begin()->second, machine.host.files[kPath]);
+  EXPECT_EQ(machine.import("pi", kPath).added, 0u);
+}
+
 TEST(Import, ALineThatIsCutOffIsReplacedByTheWholeOne) {
   const std::string whole = kHeader + line("a", "", "user", "one") + "\n";
   for (std::size_t cut = kHeader.size(); cut <= whole.size(); ++cut) {
