@@ -139,6 +139,17 @@ Result<bool> is_of(const Dialect& dialect, const Lineage& lineage) {
   return dialect::record_type(read_envelope_prefix(head.text).type.view()).dialect == &dialect;
 }
 
+// Documents have their JSON on several lines, which has no place in a line. Between tokens
+// the ends of lines mean nothing, and in strings there are none.
+void put_on_one_line(std::vector<Part>& parts) {
+  for (Part& part : parts) {
+    for (std::string* json : {&part.input, &part.details, &part.extra}) {
+      std::erase_if(*json, [](char c) { return c == '\n' || c == '\r'; });
+    }
+    put_on_one_line(part.content);
+  }
+}
+
 // Some agents write an answer as several records, some a whole turn as one. In a
 // transcript an answer is one message, and results stand by themselves behind it.
 void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utterance) {
@@ -186,6 +197,7 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
     const std::string& before =
         transcript.messages.empty() ? transcript.created : transcript.messages.back().timestamp;
     if (!parse_timestamp(utterance.timestamp)) utterance.timestamp = before;
+    put_on_one_line(utterance.message.parts);
     add_turn(transcript.messages, std::move(utterance));
   }
   return transcript;

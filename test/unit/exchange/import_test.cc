@@ -268,6 +268,31 @@ TEST(Export, AnotherAgentReadsTheSameConversation) {
   }
 }
 
+TEST(Export, WhatStoodOnSeveralLinesStandsOnOne) {
+  ImportMachine machine;
+  const std::string path = "/home/ada/.gemini/tmp/p/chats/session-x.json";
+  machine.host.files[path] =
+      "{\"sessionId\": \"g1\", \"projectHash\": \"h\", \"messages\": [\n"
+      "{\"id\": \"1\", \"type\": \"user\", \"content\": \"go\"},\n"
+      "{\"id\": \"2\", \"type\": \"gemini\", \"content\": \"\", \"toolCalls\": [{\"id\": \"c\", "
+      "\"name\": \"x\",\n"
+      " \"args\": {\n  \"p\": 1\n }}]}]}";
+  machine.import("gemini", path);
+  for (const std::string agent :
+       {"claude", "codex", "craft", "gemini", "jsonl", "myagents", "pi"}) {
+    SCOPED_TRACE(agent);
+    std::string lines;
+    auto given = export_session(machine.store, "gemini.g1", {.to = agent, .normalise = true},
+                                [&](const std::string& name, std::string_view bytes) {
+                                  if (name.ends_with(".jsonl")) lines += bytes;
+                                  return Result<void>();
+                                });
+    ASSERT_TRUE(given.ok()) << given.error().message();
+    EXPECT_EQ(lines.find("{\n"), std::string::npos) << lines;
+    EXPECT_NE(lines.find("\"p"), std::string::npos) << lines;
+  }
+}
+
 TEST(Export, AnAnswerInSeveralRecordsIsOneMessage) {
   ImportMachine machine;
   const std::string path =
