@@ -41,8 +41,10 @@ void describe(const Fields& fields, Record& record) {
   }
 }
 
+// A long line is cut: what it begins with must do.
 bool is_entry(std::string_view line) {
-  return !object_in(line, "payload").empty() && !token_in(line, "timestamp").empty();
+  return json::value_onward(line, "payload").starts_with('{') &&
+         !token_in(line, "timestamp").empty();
 }
 
 bool is_flat(std::string_view line) {
@@ -50,7 +52,7 @@ bool is_flat(std::string_view line) {
   if (type == "metadata") return json::find_member(line, "timestamp").has_value();
   if (!is_flat_type(type)) return false;
   for (const std::string_view key : {"content", "params", "output"}) {
-    if (json::find_member(line, key)) return true;
+    if (!json::value_onward(line, key).empty()) return true;
   }
   return false;
 }

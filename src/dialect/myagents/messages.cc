@@ -109,9 +109,11 @@ std::optional<Usage> usage_in(std::string_view message) {
 
 bool is_message(std::string_view object) {
   const std::string_view role = token_in(object, "role");
-  return (role == "\"user\"" || role == "\"assistant\"") && !token_in(object, "id").empty() &&
-         !token_in(object, "content").empty() && !token_in(object, "timestamp").empty() &&
-         !json::find_member(object, "type");
+  if (role != "\"user\"" && role != "\"assistant\"") return false;
+  const std::string_view content = json::value_onward(object, "content");
+  if (token_in(object, "id").empty() || !content.starts_with('"')) return false;
+  const bool is_cut = !object.ends_with('}');
+  return (is_cut || !token_in(object, "timestamp").empty()) && !json::find_member(object, "type");
 }
 
 void lift_message(std::string_view message, Lifted& into) {

@@ -11,7 +11,7 @@
 
 namespace quipu::dialect::myagents {
 
-/// Whether an object is a message.
+/// Whether an object is a message, as far as it is there: its content may be cut off.
 bool is_message(std::string_view object);
 
 /// Adds exactly one message.

@@ -1,5 +1,7 @@
 #include "dialect/myagents/myagents.h"
 
+#include <algorithm>
+
 #include "base/try.h"
 #include "dialect/document_reader.h"
 #include "dialect/json_members.h"
@@ -11,6 +13,7 @@ namespace {
 
 constexpr std::string_view kLines = ".jsonl";
 constexpr std::string_view kDocument = ".json";
+constexpr std::string_view kPlace = "/.myagents/sessions/";
 constexpr std::string_view kIndex = "sessions.json";
 constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
 
@@ -81,16 +84,25 @@ Result<std::unique_ptr<Reader>> open_first(const std::string& path, fs::HostFile
 }  // namespace
 
 std::vector<std::string> MyAgents::places(const Machine& machine) const {
-  return {machine.home + "/.myagents/sessions"};
+  const std::string place(kPlace);
+  return {machine.home + place.substr(0, place.size() - 1)};
 }
 
 bool MyAgents::recognises(const std::string& path, std::string_view head) const {
-  if (path.ends_with(kLines)) return is_message(head.substr(0, head.find('\n')));
-  if (!path.ends_with(kDocument) || is_index(path)) return false;
-  // A document's head is cut somewhere; its first message is whole, or too long for us.
-  json::ElementWalk messages(json::value_onward(head, "messages"));
-  const auto first = messages.next();
-  return first && is_message(first->value);
+  const bool is_document = path.ends_with(kDocument);
+  if ((!is_document && !path.ends_with(kLines)) || is_index(path)) return false;
+  if (path.find(kPlace) != std::string::npos) return true;
+  if (is_document) {
+    json::ElementWalk messages(json::value_onward(head, "messages"));
+    const auto first = messages.next();
+    return first && is_message(first->value);
+  }
+  while (!head.empty()) {  // lines that nobody can read are passed over
+    const std::string_view line = head.substr(0, head.find('\n'));
+    if (is_message(line)) return true;
+    head.remove_prefix(std::min(head.size(), line.size() + 1));
+  }
+  return false;
 }
 
 Result<std::vector<Source>> MyAgents::sources(const std::string& path, fs::HostFiles& files) const {

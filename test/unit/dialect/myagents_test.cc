@@ -56,6 +56,10 @@ const Lines kSaid = {"user: What is there?",       "assistant: (Hm.)",
                      "assistant: = done",          "assistant: Two things.",
                      "user: [1, 2] is a list"};
 
+std::string document(const std::string& messages) {
+  return "{\n  \"messages\": [\n" + messages + "\n  ]\n}\n";
+}
+
 Session session() {
   Session session{.agent = "myagents", .main = kPath, .there = {}, .given = {}};
   session.there = {{kPath, kText},
@@ -82,6 +86,20 @@ TEST(MyAgents, WhatIsGoneFromTheFileStays) {
   machine.host.files[kPath] = line("1", "user", "What is there?") + "\n";
   EXPECT_EQ(import_found(machine, "myagents").added, 0u);
   EXPECT_EQ(machine.said(kSession), kSaid);
+}
+
+TEST(MyAgents, AFileIsKnownByItsFirstMessageOrItsPlace) {
+  ImportMachine machine;
+  const std::string broken("\0\0\0\n", 4);
+  machine.host.files["/home/ada/a/x.jsonl"] = broken + line("1", "user", "one") + "\n";
+  machine.host.files["/home/ada/b/x.jsonl"] = line("1", "user", std::string(40000, 'x')) + "\n";
+  machine.host.files["/home/ada/c/x.json"] = document(line("1", "user", "one"));
+  machine.host.files[kHome + "sessions/y.jsonl"] = broken;
+  machine.host.files["/home/ada/d/no.jsonl"] = R"({"id":"1","role":"user","content":"one"})"
+                                               "\n";
+  const auto found = machine.find({.agents = {}, .paths = {"/home/ada"}, .since_ms = 0});
+  EXPECT_EQ(found.sources.size(), 4u);
+  for (const ImportSource& source : found.sources) EXPECT_EQ(source.agent, "myagents");
 }
 
 TEST(MyAgents, BlocksAreInTheContentAndResultsInTheCalls) {
@@ -125,10 +143,6 @@ TEST(MyAgents, TheIndexKnowsTitleDirectoryAndKin) {
   machine.host.files[kIndex] = "[\n  {\"id\": \"7c9e";
   EXPECT_EQ(import_found(machine, "myagents").added, 0u);
   EXPECT_EQ(machine.give(kSession, "myagents")["sessions.json"], index_of(entry));
-}
-
-std::string document(const std::string& messages) {
-  return "{\n  \"messages\": [\n" + messages + "\n  ]\n}\n";
 }
 
 TEST(MyAgents, DocumentsOfOldAreReadAsTheyAreNow) {
