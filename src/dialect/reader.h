@@ -25,7 +25,8 @@ struct Source {
   /// Which of a database's sessions; empty when `path` is one source.
   std::string part;
   /// All files it is read from; the first is `path`, the others lie below its
-  /// directory, or below `root`.
+  /// directory or, where an agent has one place for each kind of file, beside it or below
+  /// `root`.
   std::vector<std::string> files;
   /// The directory that files are named from; empty: that of `path`.
   std::string root{};
@@ -115,7 +116,8 @@ class Reader {
   virtual bool is_whole() const { return false; }
 };
 
-/// What one of a source's files is called, seen from its root.
+/// What one of a source's files is called, seen from its root or, without one, from the
+/// nearest directory that holds it and the first.
 std::string file_name(const Source& source, std::uint32_t file);
 
 /// The session id that an agent's session is stored under: `<agent>.<id>`, hashed

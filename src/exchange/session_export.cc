@@ -1,3 +1,4 @@
+#include <optional>
 #include <unordered_set>
 
 #include "backend/backend.h"
@@ -195,6 +196,17 @@ Result<bool> is_of(const Dialect& dialect, const Lineage& lineage) {
   return dialect::record_type(read_envelope_prefix(head.text).type.view()).dialect == &dialect;
 }
 
+// Documents have their JSON on several lines, which has no place in a line. Between tokens
+// the ends of lines mean nothing, and in strings there are none.
+void put_on_one_line(std::vector<Part>& parts) {
+  for (Part& part : parts) {
+    for (std::string* json : {&part.input, &part.details, &part.extra}) {
+      std::erase_if(*json, [](char c) { return c == '\n' || c == '\r'; });
+    }
+    put_on_one_line(part.content);
+  }
+}
+
 // Some agents write an answer as several records, some a whole turn as one. In a
 // transcript an answer is one message, and results stand by themselves behind it.
 void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utterance) {
@@ -205,9 +217,10 @@ void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utt
     next.message = utterance.message;
     next.message.role = role;
     next.message.parts.clear();
+    next.message.usage.reset();
     messages.push_back(std::move(next));
   };
-  const bool answers = utterance.message.role == Role::kAssistant;
+  std::optional<std::size_t> answer;
   bool is_begun = false;
   for (Part& part : utterance.message.parts) {
     const Role role = part.type == PartType::kToolResult ? Role::kTool : utterance.message.role;
@@ -216,12 +229,12 @@ void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utt
     if (!goes_on) begin(role);
     is_begun = true;
     messages.back().message.parts.push_back(std::move(part));
+    if (role == Role::kAssistant) answer = messages.size() - 1;
   }
-  // The last record of an answer knows what it took.
-  if (answers && !messages.empty() && messages.back().message.role == Role::kAssistant &&
-      utterance.message.usage) {
-    messages.back().message.usage = utterance.message.usage;
-    messages.back().message.stop_reason = utterance.message.stop_reason;
+  // The last record of an answer knows what it took; a whole turn took it once.
+  if (answer && utterance.message.usage) {
+    messages[*answer].message.usage = utterance.message.usage;
+    messages[*answer].message.stop_reason = utterance.message.stop_reason;
   }
 }
 
@@ -241,6 +254,7 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
     const std::string& before =
         transcript.messages.empty() ? transcript.created : transcript.messages.back().timestamp;
     if (!parse_timestamp(utterance.timestamp)) utterance.timestamp = before;
+    put_on_one_line(utterance.message.parts);
     add_turn(transcript.messages, std::move(utterance));
   }
   return transcript;

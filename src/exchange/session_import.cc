@@ -20,17 +20,22 @@ namespace {
 // Leaves room for `~` and a number.
 constexpr std::size_t kIdBytes = kEntryIdBytesMax - 16;
 
+// The first entries of every imported session.
+constexpr std::string_view kHeaderId = "header";
 constexpr std::string_view kSourceId = "source";
 
-// What a source is called wherever it lies. An agent may compress it.
+// What a source is called wherever it lies. An agent may compress it, or die before it gave
+// the file that it wrote its name.
 std::string source_name(const dialect::Source& source) {
   std::string name = dialect::file_name(source, 0);
-  if (name.ends_with(".zst")) name.resize(name.size() - 4);
+  for (const std::string_view ending : {".zst", ".tmp"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
   return source.part.empty() ? name : name + "#" + source.part;
 }
 
 bool can_be_id(std::string_view id) {
-  if (id.empty() || id.size() > kIdBytes) return false;
+  if (id.empty() || id.size() > kIdBytes || id == kHeaderId || id == kSourceId) return false;
   for (const char c : id) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
   }
@@ -186,7 +191,7 @@ Result<void> SessionImport::begin(const std::string& id, const dialect::Outline&
   out.member("file", source_name(*source_)).text_member("spawnedBy", outline.spawned_by);
   out.end_object();
   log_.begin(id, /*is_new=*/true);
-  log_.add(fact("header", "session_header", session_header_payload(header)));
+  log_.add(fact(kHeaderId, "session_header", session_header_payload(header)));
   log_.add(fact(kSourceId, "fact.quipu.source", source));
   return {};
 }
@@ -222,8 +227,9 @@ Result<void> SessionImport::look_at_stored() {
       stored_recipe_ = envelope.payload;
     }
     if (dialect::record_type(envelope.type.view()).dialect != &dialect_) continue;
+    const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
+    if (!meta.file.empty()) continue;  // the other files come last, and each is whole
     if (!record_found) {
-      const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
       if (meta.problem == "torn") torn_ = envelope.id.view();
       if (meta.problem != "torn" && meta.end.empty()) open_ = envelope.id.view();
     }
@@ -270,7 +276,8 @@ Result<void> SessionImport::report_lost() {
 }
 
 Result<void> SessionImport::take(const Record& record) {
-  if (only_new_ && !open_.empty() && record.bytes.empty() && record.large_size == 0) {
+  if (only_new_ && !open_.empty() && record.file == 0 && record.bytes.empty() &&
+      record.large_size == 0) {
     return add_end(std::exchange(open_, {}), record.end);
   }
   open_.clear();

@@ -21,6 +21,7 @@ constexpr seconds kLookAgain{30};
 constexpr seconds kLookWithoutWatch{1};
 constexpr int kLookingShare = 100;
 // Whoever takes long (a large database is copied) is asked less often.
+constexpr milliseconds kLong{100};
 constexpr int kImportingShare = 4;
 
 // A database says in a file beside it that it has changed.
@@ -95,7 +96,7 @@ Result<void> Watcher::wait() {
   changed_.clear();
   TRY(import(find_changed(files_, places_, files)));
   const auto now = clock_.monotonic();
-  import_again_ = now + (now - began) * kImportingShare;
+  if (now - began > kLong) import_again_ = now + (now - began) * kImportingShare;
   return {};
 }
 
