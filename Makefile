@@ -37,9 +37,9 @@ bench: ## all benchmarks; one table at the end
 
 fuzz: ## run every fuzzer for SECONDS=60
 	@tools/install_packages.sh all
-	@$(configure) fuzz
+	@$(configure) asan-ubsan
 	@$(compile) fuzz
-	@tools/run_fuzzers.sh build/fuzz $(SECONDS) $(JOBS)
+	@tools/run_fuzzers.sh build/asan-ubsan $(SECONDS) $(JOBS)
 
 asan: ## all tests with AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/install_packages.sh all

@@ -63,7 +63,10 @@ Sizes Sizes::smoke() {
           .rebuild_rounds = 2,
           .tree_rounds = 3,
           .catalogue_sessions = 20,
-          .catalogue_rounds = 5};
+          .catalogue_rounds = 5,
+          .import_files = 20,
+          .import_rounds = 1,
+          .watch_seconds = 0.5};
 }
 
 Fixture::Fixture(Sizes sizes) : sizes_(std::move(sizes)) {

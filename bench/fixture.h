@@ -32,6 +32,9 @@ struct Sizes {
   std::size_t tree_rounds = 40;
   std::size_t catalogue_sessions = 10'000;
   std::size_t catalogue_rounds = 40;
+  std::size_t import_files = 10'000;
+  std::size_t import_rounds = 3;
+  double watch_seconds = 10;
 
   /// As small as it can be and still run every line.
   static Sizes smoke();

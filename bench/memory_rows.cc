@@ -86,10 +86,9 @@ std::uint64_t append_to(Store& store, const std::string& session) {
 }
 
 // A new program: a forked child would start with the benchmark's own memory.
-double probe(const Fixture& fixture, const std::string& operation, const std::string& session) {
+double probe(const std::string& store, const std::string& operation, const std::string& session) {
   std::array<int, 2> ends{};
   check(::pipe(ends.data()) == 0, "pipe");
-  const std::string store = fixture.store_path().string();
   const pid_t child = ::fork();
   check(child >= 0, "fork");
   if (child == 0) {
@@ -113,6 +112,11 @@ double probe(const Fixture& fixture, const std::string& operation, const std::st
 int run_memory_probe(const std::string& operation, const std::string& store_path,
                      const std::string& session) {
   PeakMemory peak;
+  if (operation == "import") {
+    run_import_probe(store_path, session);
+    std::cout << peak.stop() << '\n';
+    return 0;
+  }
   Store store = must(Store::open(store_path), "open");
   std::uint64_t now = 0;
   if (operation == "append") now = append_to(store, session);
@@ -124,6 +128,10 @@ int run_memory_probe(const std::string& operation, const std::string& store_path
   return 0;
 }
 
+double memory_of_import(const std::string& store, const std::string& place) {
+  return probe(store, "import", place);
+}
+
 std::vector<Row> memory_rows(Fixture& fixture) {
   const Session& session = fixture.biggest();
   const double entries = session.work.count();
@@ -132,7 +140,7 @@ std::vector<Row> memory_rows(Fixture& fixture) {
     rows.push_back({.name = "anonymous memory, " + operation + " at " +
                             std::to_string(session.work.count()) + " entries",
                     .unit = Unit::kBytes,
-                    .ours = probe(fixture, operation, session.id),
+                    .ours = probe(fixture.store_path().string(), operation, session.id),
                     .bar = Bar{Bar::Kind::kOursAtMost, kBytesPerEntry * entries + kFixedBytes}});
   }
   Store store = fixture.open_store();
@@ -142,7 +150,7 @@ std::vector<Row> memory_rows(Fixture& fixture) {
       {.name = "anonymous memory, resume without compaction at " +
                std::to_string(session.work.count()) + " entries",
        .unit = Unit::kBytes,
-       .ours = probe(fixture, "resume", session.id),
+       .ours = probe(fixture.store_path().string(), "resume", session.id),
        .bar = Bar{Bar::Kind::kOursAtMost, kBytesPerEntry * entries + kept + kFixedBytes}});
   return rows;
 }

@@ -1,7 +1,7 @@
 # quipu_fuzzer(<name> SOURCES ... [LIBRARIES ...])
 #
 # The binary fuzz_<name> of sources that define LLVMFuzzerTestOneInput. With QUIPU_LIBFUZZER it is
-# a real fuzzer. In all other builds it only replays fuzz/corpus/<name>, as the ctest test
+# a real fuzzer. In all builds it replays fuzz/corpus/<name>, as the ctest test
 # fuzz_<name>_corpus, so that no fuzzer rots and no input that once failed fails again unseen.
 add_custom_target(quipu_fuzzers)
 
@@ -19,12 +19,14 @@ function(quipu_fuzzer name)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
   add_dependencies(quipu_fuzzers ${target})
 
+  set(only_replay "")
   if(QUIPU_LIBFUZZER)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    set(only_replay -runs=0)
   else()
     target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/fuzz/replay_main.cc")
-    add_test(NAME ${target}_corpus
-             COMMAND ${target} "${PROJECT_SOURCE_DIR}/fuzz/corpus/${name}")
-    set_tests_properties(${target}_corpus PROPERTIES TIMEOUT 120 LABELS fuzz)
   endif()
+  add_test(NAME ${target}_corpus
+           COMMAND ${target} ${only_replay} "${PROJECT_SOURCE_DIR}/fuzz/corpus/${name}")
+  set_tests_properties(${target}_corpus PROPERTIES TIMEOUT 120 LABELS fuzz)
 endfunction()

@@ -1,5 +1,5 @@
 # quipu_test(<name> SOURCES ... [LIBRARIES ...] [LABELS ...] [TIMEOUT seconds] [ARGS ...]
-#            [CLI] [OWN_MAIN])
+#            [CLI] [OWN_MAIN] [OPTIMISED])
 #
 # A GoogleTest binary <name>, and one ctest test of the same name.
 #   LIBRARIES  by target name: quipu_base, quipu_fs_sim, quipu::quipu ...
@@ -7,6 +7,8 @@
 #   TIMEOUT    120 seconds when not given
 #   CLI        the test runs the command line; its path is the macro QUIPU_CLI_PATH
 #   OWN_MAIN   the sources have their own main()
+#   OPTIMISED  most of the time goes by in the test's own code. All others are compiled without
+#              optimisation, which takes half the time; what they test is optimised in any case
 #
 # Sources may include by path from src/, include/, app/ and test/. The macro QUIPU_SOURCE_DIR is
 # the root of the tree, for data files. Tests that choose their own size multiply it by the
@@ -17,7 +19,7 @@ find_package(rapidcheck QUIET)
 add_custom_target(quipu_thread_tests)
 
 function(quipu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CLI;OWN_MAIN" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CLI;OWN_MAIN;OPTIMISED" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;ARGS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "quipu_test(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -27,6 +29,9 @@ function(quipu_test name)
 
   add_executable(${name} ${arg_SOURCES})
   quipu_target_defaults(${name} LENIENT)
+  if(NOT arg_OPTIMISED)
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
   target_include_directories(${name} PRIVATE
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/app"
     "${PROJECT_SOURCE_DIR}/test")

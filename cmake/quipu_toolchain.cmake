@@ -15,7 +15,7 @@ endif()
 
 if(QUIPU_LIBFUZZER)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    message(FATAL_ERROR "QUIPU_LIBFUZZER needs clang++ (the fuzz preset chooses it)")
+    message(FATAL_ERROR "QUIPU_LIBFUZZER needs clang++ (the preset asan-ubsan chooses it)")
   endif()
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

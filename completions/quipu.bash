@@ -41,8 +41,8 @@ _quipu() {
       queue) own="--text --id" ;;
       recover) own="--apply" ;;
       attach) own="--type" ;;
-      import) own="--dry-run --since --project" ;;
-      export) own="--to --out --report --normalise" ;;
+      import) own="--dry-run --watch --since --project" ;;
+      export) own="--to --out --install --report --normalise" ;;
       usage) own="--by --from --to" ;;
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;

@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -19,6 +22,13 @@ Error cannot_write(const std::string& path, int number) {
   return Error(code, fmt::format("cannot write {}: {}", path,
                                  is_taken ? "it is there already" : std::strerror(number)))
       .with_hint("nothing is overwritten: name another directory with --out");
+}
+
+bool is_same(const std::string& one, const std::string& other) {
+  std::ifstream a(one, std::ios::binary);
+  std::ifstream b(other, std::ios::binary);
+  using Bytes = std::istreambuf_iterator<char>;
+  return a && b && std::equal(Bytes(a), Bytes(), Bytes(b), Bytes());
 }
 
 }  // namespace
@@ -38,7 +48,6 @@ Result<void> NewFiles::write(const std::string& path, std::string_view bytes) {
 
 Result<void> NewFiles::begin(const std::string& path, Open& open) {
   const std::filesystem::path full(path);
-  if (::access(path.c_str(), F_OK) == 0) return cannot_write(path, EEXIST);
   std::error_code failed;
   std::filesystem::create_directories(full.parent_path(), failed);
   open.beside =
@@ -56,7 +65,15 @@ Result<void> NewFiles::finish() {
     if (!is_written) return cannot_write(path, errno);
   }
   for (const auto& [path, open] : open_) {
-    if (::link(open.beside.c_str(), path.c_str()) != 0) return cannot_write(path, errno);
+    if (::access(path.c_str(), F_OK) == 0 && !is_same(open.beside, path)) {
+      return cannot_write(path, EEXIST);
+    }
+  }
+  for (const auto& [path, open] : open_) {
+    const bool is_linked = ::link(open.beside.c_str(), path.c_str()) == 0;
+    if (!is_linked && !(errno == EEXIST && is_same(open.beside, path))) {
+      return cannot_write(path, errno);
+    }
   }
   return {};
 }

@@ -1,7 +1,8 @@
 // NewFiles: files that are written whole or not at all, and never over others.
 //
 // Each is written under another name beside its own; `finish` gives them their names,
-// when none of these is taken. What was not finished is removed.
+// when none of these is taken by a file that says something else. What was not finished
+// is removed.
 #pragma once
 
 #include <cstdio>
@@ -22,8 +23,9 @@ class NewFiles {
   NewFiles& operator=(const NewFiles&) = delete;
   ~NewFiles();
 
-  /// The next bytes of the file. Directories are made. `id_conflict` when it exists.
+  /// The next bytes of the file. Directories are made.
   Result<void> write(const std::string& path, std::string_view bytes);
+  /// `id_conflict` when one of them exists with other bytes: then none is made.
   Result<void> finish();
 
   /// In the order in which they were begun.

@@ -77,14 +77,21 @@ bool ImportRun::keep_new(const Task& task, Imported imported) {
   return new_.size() >= kNewMax || new_bytes_ >= kNewBytesMax;
 }
 
+// Until none is left: one whose name was taken comes back under another.
 void ImportRun::make_new() {
-  std::vector<NewSession> sessions;
-  {
-    const MutexLock lock(mutex_);
-    sessions.swap(new_);
-    new_bytes_ = 0;
+  for (;;) {
+    std::vector<NewSession> sessions;
+    {
+      const MutexLock lock(mutex_);
+      sessions.swap(new_);
+      new_bytes_ = 0;
+    }
+    if (sessions.empty()) return;
+    make(std::move(sessions));
   }
-  if (sessions.empty()) return;
+}
+
+void ImportRun::make(std::vector<NewSession> sessions) {
   std::vector<NewLog> logs;
   for (const NewSession& session : sessions) {
     logs.push_back(

@@ -53,6 +53,7 @@ class ImportRun {
   /// Whether there are enough of them now.
   bool keep_new(const Task& task, Imported imported);
   void make_new();
+  void make(std::vector<NewSession> sessions);
   Result<Imported> import(const ImportSource& source, Base base);
   void take_forks();
   Waiting without_base() REQUIRES(mutex_);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "quipu/attachments.h"
 #include "quipu/context.h"
 #include "quipu/usage.h"
@@ -182,6 +184,22 @@ TEST(Import, ASecondFileOfTheSameSessionHasANameOfItsOwn) {
   EXPECT_EQ(machine.import("pi", other).session_id, second);
   EXPECT_EQ(machine.said(first), std::vector<std::string>{"user: one"});
   EXPECT_EQ(machine.said(second), std::vector<std::string>{"user: two"});
+}
+
+// All new sessions of a run are made together, also those that say they are the same.
+TEST(Import, CopiesThatAreNewTogetherAreAllReported) {
+  ImportMachine machine;
+  for (const char* name : {"/a.jsonl", "/b.jsonl", "/c.jsonl"}) {
+    machine.host.files[name] = kHeader + line("a", "", "user", name) + "\n";
+  }
+  const auto reports = machine.import_all(machine.find({.agents = {"pi"}, .paths = {"/"}}).sources);
+  std::set<std::string> sessions;
+  for (const ImportReport& report : reports) {
+    EXPECT_FALSE(report.error) << report.source;
+    sessions.insert(report.session_id);
+  }
+  EXPECT_EQ(sessions.size(), 3u);
+  EXPECT_TRUE(sessions.contains("pi.s1"));
 }
 
 TEST(Import, ADocumentIsWrittenBackAsItIsNow) {

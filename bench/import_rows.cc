@@ -1,0 +1,227 @@
+#include <fcntl.h>
+#include <simdjson.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <random>
+
+#include "measure.h"
+#include "quipu/import.h"
+#include "rows.h"
+
+namespace quipu::bench {
+namespace {
+
+namespace stdfs = std::filesystem;
+using Kind = Bar::Kind;
+
+constexpr std::size_t kFileBytes = 108'000;
+constexpr double kMemoryMax = 128 << 20;
+
+double cpu_nanoseconds() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto of = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_usec) * 1e3;
+  };
+  return of(used.ru_utime) + of(used.ru_stime);
+}
+
+struct Cost {
+  double cpu = 0;
+  double wall = 0;
+};
+
+template <class Work>
+Cost cost_of(Work&& work) {
+  const double before = cpu_nanoseconds();
+  const Stopwatch watch;
+  work();
+  return {.cpu = cpu_nanoseconds() - before, .wall = watch.nanoseconds()};
+}
+
+// Transcripts as Claude Code writes them: questions and answers in turns.
+class Tree {
+ public:
+  Tree(stdfs::path place, std::size_t files) : place_(std::move(place)), random_(7) {
+    for (int i = 0; i < 400; ++i) texts_.push_back(text());
+    for (std::size_t i = 0; i < files; ++i) make(i);
+  }
+
+  const stdfs::path& place() const { return place_; }
+  const std::vector<stdfs::path>& files() const { return files_; }
+
+ private:
+  std::string text() {
+    std::lognormal_distribution<double> size(7.3, 1.1);
+    const auto bytes = static_cast<std::size_t>(size(random_));
+    std::string text;
+    while (text.size() < bytes) {
+      for (auto letters = random_() % 9 + 2; letters > 0; --letters) {
+        text += static_cast<char>('a' + random_() % 26);
+      }
+      text += random_() % 20 == 0 ? "\\n" : random_() % 90 == 0 ? " \\\"\u00e9\u65e5\\\" " : " ";
+    }
+    return text;
+  }
+
+  std::string uuid() {
+    char text[40];
+    const auto bits = [&] { return static_cast<unsigned long long>(random_()); };
+    std::snprintf(text, sizeof text, "%08llx-%04llx-4%03llx-8%03llx-%012llx", bits() & 0xffffffff,
+                  bits() & 0xffff, bits() & 0xfff, bits() & 0xfff, bits() & 0xffffffffffff);
+    return text;
+  }
+
+  void make(std::size_t number) {
+    const std::string session = uuid();
+    const std::string project = std::to_string(number % 40);
+    std::string parent = "null";
+    std::string lines;
+    for (int turn = 1; lines.size() < kFileBytes; ++turn) {
+      const std::string id = uuid();
+      char time[40];
+      std::snprintf(time, sizeof time, "2026-03-01T%02d:%02d:%02d.000Z", turn / 3600 % 24,
+                    turn / 60 % 60, turn % 60);
+      lines += R"({"parentUuid":)" + parent + R"(,"isSidechain":false,"cwd":"/home/u/p)" + project +
+               R"(","sessionId":")" + session + R"(","version":"2.1.71",)";
+      const std::string& said = texts_[random_() % texts_.size()];
+      if (turn % 2 != 0) {
+        lines += R"("type":"user","message":{"role":"user","content":")" + said + "\"}";
+      } else {
+        lines += R"("type":"assistant","message":{"model":"m","id":"msg_)" + id +
+                 R"(","role":"assistant","content":[{"type":"text","text":")" + said +
+                 R"("}],"usage":{"input_tokens":5,"output_tokens":300}},"requestId":"req_)" + id +
+                 "\"";
+      }
+      lines += R"(,"uuid":")" + id + R"(","timestamp":")" + time + "\"}\n";
+      parent = "\"" + id + "\"";
+    }
+    const stdfs::path directory = place_ / ("-home-u-p" + project);
+    stdfs::create_directories(directory);
+    files_.push_back(directory / (session + ".jsonl"));
+    std::ofstream(files_.back(), std::ios::binary) << lines;
+  }
+
+  stdfs::path place_;
+  std::mt19937_64 random_;
+  std::vector<std::string> texts_;
+  std::vector<stdfs::path> files_;
+};
+
+void import_tree(Store& store, const std::string& place, std::size_t files) {
+  Importer importer(store);
+  const auto found = must(importer.find({.agents = {"claude"}, .paths = {place}}), "find");
+  check(found.sources.size() == files, "another number of sources");
+  std::size_t done = 0;
+  must(importer.run(found.sources, {},
+                    [&](const ImportReport& report) {
+                      check(!report.error, "an import failed");
+                      ++done;
+                      return true;
+                    }),
+       "import");
+  check(done == files, "another number of reports");
+}
+
+// The yardstick: every file is read, every line parsed, all of it written again and
+// brought to the disk.
+void copy_and_parse(const Tree& tree, const stdfs::path& to) {
+  simdjson::dom::parser parser;
+  stdfs::create_directories(to);
+  int last = -1;
+  for (std::size_t i = 0; i < tree.files().size(); ++i) {
+    const auto text = simdjson::padded_string::load(tree.files()[i].string());
+    check(text.error() == simdjson::SUCCESS, "cannot read a source");
+    simdjson::dom::document_stream lines;
+    check(parser.parse_many(text.value_unsafe()).get(lines) == simdjson::SUCCESS, "parse");
+    for (auto line : lines) check(line.error() == simdjson::SUCCESS, "a line that is no JSON");
+    const int file = ::open((to / std::to_string(i)).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+    check(file >= 0, "cannot make a copy");
+    const auto& bytes = text.value_unsafe();
+    check(::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), "write");
+    if (last >= 0) ::close(last);
+    last = file;
+  }
+  check(::syncfs(last) == 0, "syncfs");
+  ::close(last);
+}
+
+double watch_cost(Store& store, const std::string& place, double seconds) {
+  const Stopwatch watch;
+  double from = 0;
+  must(Importer(store).watch(
+           {.agents = {"claude"}, .paths = {place}}, {}, [](const ImportReport&) { return true; },
+           [&] {
+             if (from == 0) from = cpu_nanoseconds();  // everything was looked at
+             return watch.nanoseconds() > seconds * 1e9;
+           }),
+       "watch");
+  return (cpu_nanoseconds() - from) / seconds;
+}
+
+}  // namespace
+
+int run_import_probe(const std::string& store, const std::string& place) {
+  StoreOptions options;
+  options.create = true;
+  Store opened = must(Store::open(store, options), "open");
+  Importer importer(opened);
+  const auto found = must(importer.find({.agents = {"claude"}, .paths = {place}}), "find");
+  must(importer.run(found.sources, {}, [](const ImportReport&) { return true; }), "import");
+  return 0;
+}
+
+std::vector<Row> import_rows(Fixture& fixture) {
+  const std::size_t files = fixture.sizes().import_files;
+  const Tree tree(fixture.file("agents") / "projects", files);
+  const std::string place = tree.place().string();
+  const std::string of = std::to_string(files) + " files";
+  std::vector<double> cpu;
+  std::vector<double> wall;
+  Cost ours;
+  Cost other;
+  StoreOptions options;
+  options.create = true;
+  for (std::size_t round = 0; round < fixture.sizes().import_rounds; ++round) {
+    const std::string number = std::to_string(round);
+    fixture.scratch().settle();
+    ours = cost_of([&] {
+      Store store = must(Store::open(fixture.file("imported" + number).string(), options), "open");
+      import_tree(store, place, files);
+      must(store.close(), "close");
+    });
+    fixture.scratch().settle();
+    other = cost_of([&] { copy_and_parse(tree, fixture.file("copied" + number)); });
+    cpu.push_back(ours.cpu / other.cpu);
+    wall.push_back(ours.wall / other.wall);
+  }
+  Store store = must(Store::open(fixture.file("imported0").string()), "open");
+  import_tree(store, place, files);  // the catalogue learns of what is new
+  const Cost again = cost_of([&] { import_tree(store, place, files); });
+  const double watching = watch_cost(store, place, fixture.sizes().watch_seconds);
+  const double memory = memory_of_import(fixture.file("probed").string(), place);
+  return {{.name = "import of " + of + ", CPU / copy + simdjson DOM",
+           .ours = ours.cpu,
+           .other = other.cpu,
+           .ratio = median(cpu),
+           .bar = Bar{Kind::kRatioAtMost, 1.3}},
+          {.name = "import of " + of + ", time / copy + simdjson DOM",
+           .ours = ours.wall,
+           .other = other.wall,
+           .ratio = median(wall),
+           .bar = Bar{Kind::kRatioAtMost, 1.5}},
+          {.name = "import of " + of + " again, per file",
+           .ours = again.wall / static_cast<double>(files),
+           .bar = Bar{Kind::kOursAtMost, 30e3}},
+          {.name = "watching " + of + ", CPU per second",
+           .ours = watching,
+           .bar = Bar{Kind::kOursAtMost, 1e7}},
+          {.name = "anonymous memory, import of " + of,
+           .unit = Unit::kBytes,
+           .ours = memory,
+           .bar = Bar{Kind::kOursAtMost, kMemoryMax}}};
+}
+
+}  // namespace quipu::bench
