@@ -15,7 +15,7 @@ ARROWS = {
     "tree": ["base"],
     "backend": ["log", "model", "tree"],
     "sql": ["base"],
-    "dialect": ["model", "fs"],
+    "dialect": ["model", "fs", "sql"],
     "context": ["backend", "tree", "dialect"],
     "view": ["backend", "dialect", "sql"],
     "store": ["backend", "log", "model", "tree", "context", "view"],

@@ -51,6 +51,7 @@ Result<SessionFilter> filter_of(const ListArguments& arguments) {
   filter.tag = arguments.tag;
   if (!arguments.status.empty()) filter.status = arguments.status;
   if (arguments.archived || !arguments.all) filter.archived = arguments.archived;
+  filter.whole_only = !arguments.all && arguments.parent.empty();
   auto since = time_of(arguments.since, "--since");
   if (!since) return std::move(since).error();
   auto until = time_of(arguments.until, "--until");
@@ -71,6 +72,8 @@ struct Listing {
   bool filtered = false;
   /// Sessions that only the archive keeps out.
   std::size_t archived = 0;
+  /// Parts of others: sub-agents and the like.
+  std::size_t parts = 0;
 };
 
 Result<Listing> load(Store& store, const ListArguments& arguments, SessionFilter filter) {
@@ -118,6 +121,12 @@ void count_hidden(SessionStore& sessions, const ListArguments& arguments, Listin
     hidden.archived = true;
     listing.archived = count(hidden);
   }
+  if (listing.filter.whole_only) {
+    SessionFilter with_parts = listing.filter;
+    with_parts.whole_only = false;
+    const std::size_t all = count(with_parts);
+    listing.parts = all - std::min(all, listing.page.total);
+  }
 }
 
 void print_table(Context& context, const Listing& listing, bool wide) {
@@ -156,6 +165,10 @@ void print_notes(Context& context, const Listing& listing) {
   }
   if (listing.archived > 0) {
     context.note(fmt::format("{} archived: `quipu list --archived`.", listing.archived));
+  }
+  if (listing.parts > 0) {
+    context.note(fmt::format(
+        "{} that belong to others (sub-agents and the like): `quipu list --all`.", listing.parts));
   }
   if (!listing.page.next.empty()) {
     context.note(fmt::format("{} of {}; the next: --after {}", listing.page.items.size(),
@@ -221,7 +234,7 @@ void add_list(CommandLine& line) {
   line.add<ListArguments>(
       "list", "list the sessions, newest first",
       [](Declare& declare, ListArguments& arguments) {
-        declare.flag("--all", arguments.all, "of all projects, archived ones too")
+        declare.flag("--all", arguments.all, "of all projects, archived ones and sub-agents too")
             .option("--project", "ID|PATH", arguments.project,
                     "of this project (else the one of the current directory)")
             .option("--agent", "ID", arguments.agent, "of this agent")

@@ -172,6 +172,8 @@ void print_header(Context& context, const SessionSummary& summary, std::size_t p
   row("Forked of", context.shown(summary.parent_session));
   row("Made by", context.shown(summary.spawned_by));
   row("Source", context.shown(summary.source));
+  row("Model side",
+      context.shown(summary.model_source.empty() ? summary.model_session : summary.model_source));
   row("Head", context.shown(summary.head));
 }
 

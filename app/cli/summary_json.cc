@@ -62,6 +62,8 @@ void write_summary(JsonWriter& json, const SessionSummary& summary) {
       .optional_member("tail", summary.tail)
       .optional_member("parentSession", summary.parent_session)
       .optional_member("source", summary.source)
+      .optional_member("modelSession", summary.model_session)
+      .optional_member("modelSource", summary.model_source)
       .optional_member("spawnedBy", summary.spawned_by)
       .optional_member("continuedIn", summary.continued_in)
       .member("schemaVersion", summary.schema_version)

@@ -57,6 +57,10 @@ struct SessionSummary {
   std::string source{};
   std::string spawned_by{};
   std::string continued_in{};
+  /// The session of this store that holds the model's side of the conversation: what an
+  /// agent's own library kept of it (`sdk_session_id`); and what that was read from.
+  std::string model_session{};
+  std::string model_source{};
   /// For the library: how far `source` was read.
   std::string import_mark{};
   /// "active" or "terminated". Archived is something else: see `archived`.
@@ -132,7 +136,11 @@ struct SessionFilter {
   std::optional<std::int64_t> until_ms{};
   std::optional<std::string> status{};
   std::optional<std::string> tag{};
+  /// Without those that are parts of others: sub-agents, sessions that go on in
+  /// another, the model's side of another.
+  bool whole_only = false;
 
+  /// All but `whole_only`, which a session alone does not tell.
   bool matches(const SessionSummary& session) const;
 };
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ namespace quipu {
 namespace fs {
 class HostFiles;
 }
+namespace dialect {
+class Database;
+}
 
 /// One session of an agent as it lies on a machine.
 struct ImportSource {
@@ -35,13 +39,19 @@ struct ImportSource {
   std::string path;                // a file; a database that holds several sessions
   std::string part;                // which of them; else empty
   std::vector<std::string> files;  // all it is read from; the first is `path`
-  std::uint64_t bytes = 0;
+  std::string root{};              // the directory that they are named from; empty: that of `path`
+  std::uint64_t bytes = 0;         // of `path`; a part's: its share
   std::int64_t modified_ms = 0;
   /// The session it was imported to, if it was, and how many records it had then;
   /// `is_current`: it has not changed since, and `run` passes over it.
   std::string session_id;
   std::uint64_t records = 0;
   bool is_current = false;
+
+  /// A database is imported as it was when it was found: the copy of it that all of its
+  /// sessions share, and what says whether this one has changed.
+  std::shared_ptr<dialect::Database> database{};
+  std::string state{};
 };
 
 /// What could not be looked at, or not be read as it should be.

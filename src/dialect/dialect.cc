@@ -26,6 +26,21 @@ std::vector<Pick> Dialect::conversation(std::span<const StoredRecord> records,
   return picks;
 }
 
+std::vector<std::uint32_t> in_order(std::span<const StoredRecord> records, std::uint32_t at) {
+  const bool is_whole = std::any_of(records.begin(), records.end(),
+                                    [](const auto& record) { return record.place != kNoRecord; });
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < records.size() && i <= at; ++i) {
+    if (!is_whole || records[i].place != kNoRecord) order.push_back(i);
+  }
+  if (is_whole) {
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return records[a].place < records[b].place;
+    });
+  }
+  return order;
+}
+
 const Dialect* find_dialect(std::string_view name) {
   for (const Dialect* dialect : all_dialects()) {
     if (dialect->name() == name) return dialect;
@@ -56,9 +71,16 @@ std::string entry_type_of(const Dialect& dialect, std::string_view kind, bool is
 
 std::string file_name(const Source& source, std::uint32_t file) {
   const std::string& path = source.files[file];
-  const std::size_t directory = source.path.rfind('/') + 1;
-  const bool is_below = path.starts_with(std::string_view(source.path).substr(0, directory));
-  return path.substr(is_below ? directory : path.rfind('/') + 1);
+  if (!source.root.empty() && path.starts_with(source.root + "/")) {
+    return path.substr(source.root.size() + 1);
+  }
+  const std::string_view first(source.path);
+  // Up from the first file's directory to one that holds this file, too.
+  std::size_t directory = first.rfind('/') + 1;
+  while (directory > 0 && !path.starts_with(first.substr(0, directory))) {
+    directory = directory < 2 ? 0 : first.rfind('/', directory - 2) + 1;
+  }
+  return path.substr(directory);
 }
 
 std::string session_id_of(std::string_view agent, std::string_view id) {

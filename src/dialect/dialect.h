@@ -116,6 +116,10 @@ class Dialect {
   virtual Result<Written> write(const Transcript& transcript) const = 0;
 };
 
+/// The records up to `at` that a source consists of. One that is written anew is a list by
+/// itself: those that are in it now, in its own order. Any other: all, as they came.
+std::vector<std::uint32_t> in_order(std::span<const StoredRecord> records, std::uint32_t at);
+
 /// All dialects, in the order in which files are offered to them.
 std::span<const Dialect* const> all_dialects();
 /// Null: no such name.

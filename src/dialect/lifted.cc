@@ -1,6 +1,7 @@
 #include "dialect/lifted.h"
 
 #include "base/json_scan.h"
+#include "base/json_write.h"
 
 namespace quipu::dialect {
 
@@ -18,6 +19,22 @@ void Lifted::part(const PartView& part) {
 std::string_view Lifted::keep(std::string json) { return owned_.emplace_back(std::move(json)); }
 
 std::string_view Lifted::token(std::string_view text) { return keep(json::quoted(text)); }
+
+std::string_view Lifted::usage(const Usage& usage) {
+  std::string json;
+  json::Writer out(json);
+  out.begin_object();
+  const auto count = [&](std::string_view name, const std::optional<std::uint64_t>& number) {
+    if (number) out.member(name, *number);
+  };
+  count("tokensIn", usage.tokens_in);
+  count("tokensOut", usage.tokens_out);
+  count("cacheRead", usage.cache_read);
+  count("cacheWrite", usage.cache_write);
+  count("reasoning", usage.reasoning);
+  out.end_object();
+  return keep(std::move(json));
+}
 
 namespace {
 

@@ -35,6 +35,8 @@ class Lifted {
   void keep_all(std::deque<std::string> texts) { kept_.push_back(std::move(texts)); }
   /// A token that says `text`.
   std::string_view token(std::string_view text);
+  /// What was used, as `MessageView::usage` has it.
+  std::string_view usage(const Usage& usage);
   /// A message of the user that says: this summary stands for what came before.
   void summary(std::string_view token);
   /// The same for a branch that was left.

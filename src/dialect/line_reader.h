@@ -83,6 +83,14 @@ class LineReader : public Reader {
   std::string scrubbed_;
 };
 
+/// A file of JSON lines that its agent writes anew instead of adding to it.
+class WholeLineReader final : public LineReader {
+ public:
+  using LineReader::LineReader;
+  ReadPosition position() const override { return {}; }
+  bool is_whole() const override { return true; }
+};
+
 /// The lines at the beginning of a file that are JSON objects, at most `bytes_max`
 /// bytes: calls `see` with each until it answers false.
 Result<void> peek_lines(fs::HostFile& file, std::size_t bytes_max,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 
 namespace quipu::dialect {
 
+class Database;
+
 /// One session of an agent as it lies on a machine.
 struct Source {
   std::string agent;  // the dialect's name
@@ -22,8 +25,20 @@ struct Source {
   /// Which of a database's sessions; empty when `path` is one source.
   std::string part;
   /// All files it is read from; the first is `path`, the others lie below its
-  /// directory.
+  /// directory or, where an agent has one place for each kind of file, beside it or below
+  /// `root`.
   std::vector<std::string> files;
+  /// The directory that files are named from; empty: that of `path`.
+  std::string root{};
+
+  // A database's: see database.h.
+
+  /// The copy that it was found in, and is read from; null: one is made.
+  std::shared_ptr<Database> database{};
+  /// Something that changes with the session, although it may stay the same when
+  /// others in the database change. Empty: nothing is known.
+  std::string state{};
+  std::int64_t modified_ms = 0;
 };
 
 /// One record of a source. Views are valid until the next one is read.
@@ -33,6 +48,8 @@ struct Record {
   std::string_view bytes;
   std::uint64_t large_offset = 0;
   std::uint64_t large_size = 0;
+  /// Such a record that lies in no file.
+  std::string_view large_bytes;
   /// What stands between this record and the next, as in the source.
   std::string_view end = "\n";
   /// Which of `Source::files`.
@@ -99,7 +116,8 @@ class Reader {
   virtual bool is_whole() const { return false; }
 };
 
-/// What one of a source's files is called, seen from the directory of the first.
+/// What one of a source's files is called, seen from its root or, without one, from the
+/// nearest directory that holds it and the first.
 std::string file_name(const Source& source, std::uint32_t file);
 
 /// The session id that an agent's session is stored under: `<agent>.<id>`, hashed

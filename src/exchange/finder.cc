@@ -74,7 +74,7 @@ class Finder {
 
   void offer(const std::string& path, const fs::HostStat& stat,
              const std::vector<const Dialect*>& dialects, bool was_named) {
-    if (stat.modified_ns / kNsPerMs < since_ms_) return;
+    if (changed(path, stat) < since_ms_) return;
     const auto head = files_.read(path, kHeadBytes);
     if (!head.ok()) return complain(path, head.error());
     for (const Dialect* dialect : dialects) {
@@ -83,22 +83,37 @@ class Finder {
       if (!is_said && !dialect->recognises(path, *head)) continue;
       auto sources = dialect->sources(path, files_);
       if (!sources.ok()) return complain(path, sources.error());
-      for (dialect::Source& source : *sources) add(std::move(source), stat);
+      for (dialect::Source& source : *sources) add(std::move(source), stat, sources->size());
       return;
     }
     if (was_named) found_.problems.push_back({.path = path, .what = "not recognised"});
   }
 
-  void add(dialect::Source source, const fs::HostStat& stat) {
+  // What a database has not taken in yet lies beside it.
+  std::int64_t changed(const std::string& path, const fs::HostStat& stat) {
+    std::int64_t last = stat.modified_ns;
+    if (const auto log = files_.stat(path + "-wal"); log.ok()) {
+      last = std::max(last, log->modified_ns);
+    }
+    return last / kNsPerMs;
+  }
+
+  void add(dialect::Source source, const fs::HostStat& stat, std::size_t parts) {
+    const std::int64_t modified_ms =
+        source.modified_ms != 0 ? source.modified_ms : stat.modified_ns / kNsPerMs;
+    if (modified_ms < since_ms_) return;
     found_.sources.push_back({.agent = std::move(source.agent),
                               .path = std::move(source.path),
                               .part = std::move(source.part),
                               .files = std::move(source.files),
-                              .bytes = stat.size,
-                              .modified_ms = stat.modified_ns / kNsPerMs,
+                              .root = std::move(source.root),
+                              .bytes = stat.size / parts,
+                              .modified_ms = modified_ms,
                               .session_id = {},
                               .records = 0,
-                              .is_current = false});
+                              .is_current = false,
+                              .database = std::move(source.database),
+                              .state = std::move(source.state)});
   }
 
   void complain(const std::string& path, const Error& error) {

@@ -4,6 +4,7 @@
 
 #include "base/crc32c.h"
 #include "base/json_write.h"
+#include "base/sha256.h"
 #include "base/try.h"
 #include "dialect/json_members.h"
 
@@ -25,6 +26,7 @@ Result<ImportMark> look_at(const dialect::Source& source, fs::HostFiles& files) 
   };
   for (std::size_t i = 1; i < source.files.size(); ++i) add(source.files[i]);
   if (!source.part.empty()) add(source.path + "-wal");  // what a database is still to take in
+  if (!source.state.empty()) mark.part = sha256_hex(source.state).substr(0, 16);
   return mark;
 }
 
@@ -59,6 +61,7 @@ std::string encode_mark(const ImportMark& mark) {
       .member("offset", mark.offset)
       .member("before", mark.before)
       .member("records", mark.records)
+      .text_member("part", mark.part)
       .end_object();
   return payload;
 }
@@ -78,6 +81,7 @@ std::optional<ImportMark> read_mark(std::string_view payload) {
   mark.offset = number_in(payload, "offset").value_or(0);
   mark.before = static_cast<std::uint32_t>(number_in(payload, "before").value_or(0));
   mark.records = number_in(payload, "records").value_or(0);
+  mark.part = dialect::text_in(payload, "part");
   return mark;
 }
 

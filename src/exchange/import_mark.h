@@ -22,9 +22,13 @@ struct ImportMark {
   std::uint64_t offset = 0;   // read up to here; 0: read as a whole
   std::uint32_t before = 0;   // a sum over the bytes right before `offset`
   std::uint64_t records = 0;  // in the source, up to `offset`
+  /// Of a database's session that says when it changes: a sum over that.
+  std::string part{};
 
-  /// Nothing has changed: `offset` and `before` do not count.
+  /// Nothing has changed: `offset` and `before` do not count. Such a session may be
+  /// the same although its database is not.
   bool is_same_state(const ImportMark& other) const {
+    if (!part.empty() && !other.part.empty()) return part == other.part;
     return first == other.first && others == other.others;
   }
 };

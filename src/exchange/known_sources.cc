@@ -37,7 +37,13 @@ std::string name_of(const ImportSource& source) {
 }
 
 dialect::Source source_of(const ImportSource& source) {
-  return {.agent = source.agent, .path = source.path, .part = source.part, .files = source.files};
+  return {.agent = source.agent,
+          .path = source.path,
+          .part = source.part,
+          .files = source.files,
+          .root = source.root,
+          .database = source.database,
+          .state = source.state};
 }
 
 }  // namespace quipu::exchange

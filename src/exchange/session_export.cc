@@ -1,3 +1,4 @@
+#include <optional>
 #include <unordered_set>
 
 #include "backend/backend.h"
@@ -7,6 +8,7 @@
 #include "dialect/carry.h"
 #include "dialect/dialect.h"
 #include "dialect/recipe.h"
+#include "dialect/row_database.h"
 #include "exchange/agent_place.h"
 #include "quipu/attachments.h"
 #include "quipu/conversation.h"
@@ -23,6 +25,7 @@ struct Origin {
   std::string session;
   std::string path;  // of its first file
   std::string file;  // what that is called wherever it lies
+  std::string part;  // of a database
 };
 
 Origin read_origin(std::string_view payload) {
@@ -32,6 +35,10 @@ Origin read_origin(std::string_view payload) {
     if (member->key == "session") origin.session = json::decode_string(member->value);
     if (member->key == "path") origin.path = json::decode_string(member->value);
     if (member->key == "file") origin.file = json::decode_string(member->value);
+    if (member->key == "part") origin.part = json::decode_string(member->value);
+  }
+  if (!origin.part.empty() && origin.file.ends_with("#" + origin.part)) {
+    origin.file.resize(origin.file.size() - origin.part.size() - 1);
   }
   return origin;
 }
@@ -46,19 +53,21 @@ class GiveBack {
   /// `machine`: name the files as they lie in the agent's place there. Null: by themselves.
   Result<void> run(const dialect::Machine* machine) {
     TRY(look());
+    if (machine != nullptr && !origin_.part.empty()) {
+      return Error(Code::kUnsupported, "the database of an agent is not written to")
+          .with_hint("write one of this session alone with --out");
+    }
     if (machine != nullptr) {
       TRY_ASSIGN(const std::string name, exchange::name_in_place(dialect_, origin_.path, *machine));
       directory_ = name.substr(0, name.rfind('/') + 1);
     }
-    if (recipe_) TRY(give_document());
+    if (recipe_) return origin_.part.empty() ? give_document() : give_database();
     for (Ordinal at = 0; at < log_.fold().count; ++at) {
       TRY_ASSIGN(const StoredEntry entry, log_.entry(at));
       const Envelope envelope = read_envelope(entry.text);
       if (dialect::record_type(envelope.type.view()).dialect != &dialect_) continue;
       if (replaced_.contains(std::string(envelope.id.view()))) continue;
-      const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
-      if (recipe_ && meta.file.empty()) continue;
-      TRY(give(envelope, meta));
+      TRY(give(envelope, dialect::read_meta(envelope.meta)));
     }
     return {};
   }
@@ -84,7 +93,8 @@ class GiveBack {
     return {};
   }
 
-  Result<void> give_document() {
+  template <class Take>
+  Result<void> for_each_of_recipe(Take take) {
     for (const dialect::Recipe::Item& item : recipe_->items) {
       TRY_ASSIGN(const auto found, log_.find(item.id));
       if (!found) return Error(Code::kCorrupt, "a record of the document is gone: " + item.id);
@@ -92,23 +102,62 @@ class GiveBack {
       const Envelope envelope = read_envelope(entry.text);
       dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
       meta.end = item.end;
-      TRY(give(envelope, meta));
+      TRY(take(envelope, meta));
     }
     return {};
+  }
+
+  Result<void> give_document() {
+    return for_each_of_recipe(
+        [&](const Envelope& envelope, const dialect::CarriedMeta& meta) -> Result<void> {
+          return give(envelope, meta);
+        });
+  }
+
+  // A database of this session alone: the first record is its schema.
+  Result<void> give_database() {
+    std::optional<dialect::RowDatabase> database;
+    TRY(for_each_of_recipe([&](const Envelope& envelope,
+                               const dialect::CarriedMeta& meta) -> Result<void> {
+      TRY_ASSIGN(const std::string record, whole(envelope.payload, meta));
+      if (!database) {
+        TRY_ASSIGN(database, dialect::RowDatabase::make(record));
+        return {};
+      }
+      return database->add(std::string(dialect::record_type(envelope.type.view()).kind), record);
+    }));
+    if (!database) return Error(Code::kCorrupt, "a database without a schema");
+    TRY_ASSIGN(const std::string image, database->image());
+    report_.files.push_back(origin_.file);
+    return sink_(origin_.file, image);
+  }
+
+  Result<std::string> whole(std::string_view payload, const dialect::CarriedMeta& meta) {
+    if (meta.carried != "attachment") {
+      return dialect::restore(payload, meta.carried).value_or(std::string());
+    }
+    std::string bytes;
+    TRY(read_attachment(payload, [&](std::string_view some) -> Result<void> {
+      bytes += some;
+      return {};
+    }));
+    return bytes;
   }
 
   Result<void> give(const Envelope& envelope, const dialect::CarriedMeta& meta) {
     const std::string path = directory_ + (meta.file.empty() ? origin_.file : meta.file);
     if (seen_.insert(path).second) report_.files.push_back(path);
     if (meta.carried == "attachment") {
-      TRY(give_attachment(path, envelope.payload));
+      TRY(read_attachment(envelope.payload,
+                          [&](std::string_view some) { return sink_(path, some); }));
     } else if (const auto bytes = dialect::restore(envelope.payload, meta.carried)) {
       TRY(sink_(path, *bytes));
     }
     return sink_(path, meta.end);
   }
 
-  Result<void> give_attachment(const std::string& path, std::string_view payload) {
+  template <class Take>
+  Result<void> read_attachment(std::string_view payload, Take take) {
     const auto reference = json::find_member(payload, "attachment");
     const auto sha256 = reference ? json::find_member(reference->value, "sha256") : std::nullopt;
     if (!sha256) return {};
@@ -118,7 +167,7 @@ class GiveBack {
     for (;;) {
       TRY_ASSIGN(const std::size_t got, reader.read(std::span(buffer)));
       if (got == 0) return {};
-      TRY(sink_(path, std::string_view(buffer).substr(0, got)));
+      TRY(take(std::string_view(buffer).substr(0, got)));
     }
   }
 
@@ -147,6 +196,17 @@ Result<bool> is_of(const Dialect& dialect, const Lineage& lineage) {
   return dialect::record_type(read_envelope_prefix(head.text).type.view()).dialect == &dialect;
 }
 
+// Documents have their JSON on several lines, which has no place in a line. Between tokens
+// the ends of lines mean nothing, and in strings there are none.
+void put_on_one_line(std::vector<Part>& parts) {
+  for (Part& part : parts) {
+    for (std::string* json : {&part.input, &part.details, &part.extra}) {
+      std::erase_if(*json, [](char c) { return c == '\n' || c == '\r'; });
+    }
+    put_on_one_line(part.content);
+  }
+}
+
 // Some agents write an answer as several records, some a whole turn as one. In a
 // transcript an answer is one message, and results stand by themselves behind it.
 void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utterance) {
@@ -157,9 +217,10 @@ void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utt
     next.message = utterance.message;
     next.message.role = role;
     next.message.parts.clear();
+    next.message.usage.reset();
     messages.push_back(std::move(next));
   };
-  const bool answers = utterance.message.role == Role::kAssistant;
+  std::optional<std::size_t> answer;
   bool is_begun = false;
   for (Part& part : utterance.message.parts) {
     const Role role = part.type == PartType::kToolResult ? Role::kTool : utterance.message.role;
@@ -168,12 +229,12 @@ void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utt
     if (!goes_on) begin(role);
     is_begun = true;
     messages.back().message.parts.push_back(std::move(part));
+    if (role == Role::kAssistant) answer = messages.size() - 1;
   }
-  // The last record of an answer knows what it took.
-  if (answers && !messages.empty() && messages.back().message.role == Role::kAssistant &&
-      utterance.message.usage) {
-    messages.back().message.usage = utterance.message.usage;
-    messages.back().message.stop_reason = utterance.message.stop_reason;
+  // The last record of an answer knows what it took; a whole turn took it once.
+  if (answer && utterance.message.usage) {
+    messages[*answer].message.usage = utterance.message.usage;
+    messages[*answer].message.stop_reason = utterance.message.stop_reason;
   }
 }
 
@@ -193,6 +254,7 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
     const std::string& before =
         transcript.messages.empty() ? transcript.created : transcript.messages.back().timestamp;
     if (!parse_timestamp(utterance.timestamp)) utterance.timestamp = before;
+    put_on_one_line(utterance.message.parts);
     add_turn(transcript.messages, std::move(utterance));
   }
   return transcript;

@@ -20,17 +20,22 @@ namespace {
 // Leaves room for `~` and a number.
 constexpr std::size_t kIdBytes = kEntryIdBytesMax - 16;
 
+// The first entries of every imported session.
+constexpr std::string_view kHeaderId = "header";
 constexpr std::string_view kSourceId = "source";
 
-// What a source is called wherever it lies. An agent may compress it.
+// What a source is called wherever it lies. An agent may compress it, or die before it gave
+// the file that it wrote its name.
 std::string source_name(const dialect::Source& source) {
   std::string name = dialect::file_name(source, 0);
-  if (name.ends_with(".zst")) name.resize(name.size() - 4);
+  for (const std::string_view ending : {".zst", ".tmp"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
   return source.part.empty() ? name : name + "#" + source.part;
 }
 
 bool can_be_id(std::string_view id) {
-  if (id.empty() || id.size() > kIdBytes) return false;
+  if (id.empty() || id.size() > kIdBytes || id == kHeaderId || id == kSourceId) return false;
   for (const char c : id) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
   }
@@ -186,7 +191,7 @@ Result<void> SessionImport::begin(const std::string& id, const dialect::Outline&
   out.member("file", source_name(*source_)).text_member("spawnedBy", outline.spawned_by);
   out.end_object();
   log_.begin(id, /*is_new=*/true);
-  log_.add(fact("header", "session_header", session_header_payload(header)));
+  log_.add(fact(kHeaderId, "session_header", session_header_payload(header)));
   log_.add(fact(kSourceId, "fact.quipu.source", source));
   return {};
 }
@@ -222,8 +227,9 @@ Result<void> SessionImport::look_at_stored() {
       stored_recipe_ = envelope.payload;
     }
     if (dialect::record_type(envelope.type.view()).dialect != &dialect_) continue;
+    const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
+    if (!meta.file.empty()) continue;  // the other files come last, and each is whole
     if (!record_found) {
-      const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
       if (meta.problem == "torn") torn_ = envelope.id.view();
       if (meta.problem != "torn" && meta.end.empty()) open_ = envelope.id.view();
     }
@@ -270,7 +276,8 @@ Result<void> SessionImport::report_lost() {
 }
 
 Result<void> SessionImport::take(const Record& record) {
-  if (only_new_ && !open_.empty() && record.bytes.empty() && record.large_size == 0) {
+  if (only_new_ && !open_.empty() && record.file == 0 && record.bytes.empty() &&
+      record.large_size == 0) {
     return add_end(std::exchange(open_, {}), record.end);
   }
   open_.clear();
@@ -284,7 +291,7 @@ Result<void> SessionImport::take(const Record& record) {
   dialect::CarriedMeta meta;
   TRY_ASSIGN(const std::string parent, parent_of(record, meta));
   remember(record, placed.id, parent);
-  if (is_whole_ && record.file == 0) {
+  if (is_whole_) {
     recipe_.items.push_back({.id = placed.id, .end = std::string(record.end)});
   }
   if (placed.fate == Fate::kPresent) {
@@ -294,7 +301,7 @@ Result<void> SessionImport::take(const Record& record) {
   }
 
   meta.carried = payload.carried;
-  if (!is_whole_ || record.file != 0) meta.end = record.end;
+  if (!is_whole_) meta.end = record.end;
   if (record.file != 0) meta.file = dialect::file_name(*source_, record.file);
   meta.problem = record.problem;
   meta.supersedes = placed.supersedes;
@@ -328,14 +335,21 @@ Result<void> SessionImport::add_end(const std::string& id, std::string_view end)
 
 Result<dialect::Carried> SessionImport::carried(const Record& record) {
   if (record.large_size == 0) return dialect::carry(record, carry_buffer_);
-  const std::string& path = source_->files[record.file];
-  TRY_ASSIGN(const auto file, fs::open_plain(files_, path));
+  std::unique_ptr<fs::HostFile> file;
+  if (record.large_bytes.empty()) {
+    TRY_ASSIGN(file, fs::open_plain(files_, source_->files[record.file]));
+  }
   std::uint64_t at = record.large_offset;
   const std::uint64_t end = at + record.large_size;
   TRY_ASSIGN(const StoredAttachment kept,
              Attachments(store_).put([&](std::span<char> into) -> Result<std::size_t> {
                const std::size_t want = std::min<std::uint64_t>(into.size(), end - at);
-               TRY_ASSIGN(const std::size_t got, file->read_at(into.first(want), at));
+               std::size_t got = want;
+               if (file == nullptr) {
+                 record.large_bytes.copy(into.data(), want, at);
+               } else {
+                 TRY_ASSIGN(got, file->read_at(into.first(want), at));
+               }
                at += got;
                return got;
              }));

@@ -1,7 +1,6 @@
 #include "exchange/watcher.h"
 
 #include <algorithm>
-#include <set>
 
 #include "backend/backend.h"
 #include "base/try.h"
@@ -21,6 +20,9 @@ constexpr int kSettlingMax = 6;
 constexpr seconds kLookAgain{30};
 constexpr seconds kLookWithoutWatch{1};
 constexpr int kLookingShare = 100;
+// Whoever takes long (a large database is copied) is asked less often.
+constexpr milliseconds kLong{100};
+constexpr int kImportingShare = 4;
 
 // A database says in a file beside it that it has changed.
 std::string source_file(std::string path) {
@@ -82,15 +84,20 @@ Result<void> Watcher::look_at_all(std::vector<Place> places) {
 
 Result<void> Watcher::wait() {
   TRY_ASSIGN(fs::HostChanges changes, watch_->wait(kPatience));
-  if (changes.files.empty() && !changes.missed) return {};
-  std::set<std::string> changed;
-  for (int round = 0; round < kSettlingMax && !changes.files.empty(); ++round) {
-    for (std::string& path : changes.files) changed.insert(source_file(std::move(path)));
+  for (int round = 0; round < kSettlingMax; ++round) {
+    for (std::string& path : changes.files) changed_.insert(source_file(std::move(path)));
     if (changes.missed) look_again_ = {};
+    if (changes.files.empty()) break;
     TRY_ASSIGN(changes, watch_->wait(kSettling));
   }
-  if (changes.missed) look_again_ = {};
-  return import(find_changed(files_, places_, {changed.begin(), changed.end()}));
+  const auto began = clock_.monotonic();
+  if (changed_.empty() || began < import_again_) return {};
+  const std::vector<std::string> files(changed_.begin(), changed_.end());
+  changed_.clear();
+  TRY(import(find_changed(files_, places_, files)));
+  const auto now = clock_.monotonic();
+  if (now - began > kLong) import_again_ = now + (now - began) * kImportingShare;
+  return {};
 }
 
 Result<void> Watcher::import(const FoundSources& found) {

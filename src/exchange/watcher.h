@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ class Watcher {
   std::unique_ptr<fs::HostWatch> watch_;
   KnownSources known_;
   std::chrono::nanoseconds look_again_{};          // at, on the monotonic clock
+  std::set<std::string> changed_;                  // files that are not imported yet
+  std::chrono::nanoseconds import_again_{};        // not before
   std::map<std::string, std::string> complaints_;  // what was said last, by source
   bool stopped_ = false;
 };

@@ -7,6 +7,9 @@
 namespace quipu::sql {
 namespace {
 
+// A row is in memory as a whole: what another program left must not fill it.
+constexpr int kCopiedValueBytesMax = 256 << 20;
+
 Code code_of(int status) {
   switch (status & 0xff) {
     case SQLITE_BUSY:
@@ -64,6 +67,20 @@ Statement& Statement::bind(int parameter, std::string_view text) {
   return *this;
 }
 
+Statement& Statement::bind(int parameter, double number) {
+  const int status = sqlite3_bind_double(statement_.get(), parameter, number);
+  if (bound_ == SQLITE_OK) bound_ = status;
+  return *this;
+}
+
+Statement& Statement::bind_bytes(int parameter, std::string_view bytes) {
+  const char* data = bytes.empty() ? "" : bytes.data();
+  const int status =
+      sqlite3_bind_blob64(statement_.get(), parameter, data, bytes.size(), SQLITE_STATIC);
+  if (bound_ == SQLITE_OK) bound_ = status;
+  return *this;
+}
+
 Result<bool> Statement::step() {
   if (bound_ != SQLITE_OK) return error_of(bound_, nullptr);
   const int status = sqlite3_step(statement_.get());
@@ -100,6 +117,37 @@ bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
+int Statement::columns() const { return sqlite3_column_count(statement_.get()); }
+
+std::string_view Statement::column_name(int column) const {
+  const char* name = sqlite3_column_name(statement_.get(), column);
+  return name == nullptr ? std::string_view() : std::string_view(name);
+}
+
+ValueKind Statement::kind(int column) const {
+  switch (sqlite3_column_type(statement_.get(), column)) {
+    case SQLITE_INTEGER:
+      return ValueKind::kInteger;
+    case SQLITE_FLOAT:
+      return ValueKind::kReal;
+    case SQLITE_TEXT:
+      return ValueKind::kText;
+    case SQLITE_BLOB:
+      return ValueKind::kBytes;
+    default:
+      return ValueKind::kNull;
+  }
+}
+
+double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+
+std::string_view Statement::bytes(int column) const {
+  const void* bytes = sqlite3_column_blob(statement_.get(), column);
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  if (bytes == nullptr) return {};
+  return {static_cast<const char*>(bytes), static_cast<std::size_t>(size)};
+}
+
 void Connection::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 Result<Connection> Connection::open(const std::string& file, const ConnectionOptions& options) {
@@ -115,6 +163,13 @@ Result<Connection> Connection::open(const std::string& file, const ConnectionOpt
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   TRY(connection.execute("PRAGMA mmap_size=0; PRAGMA cell_size_check=ON"));
+  if (options.is_private_copy) {
+    sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, kCopiedValueBytesMax);
+    // Exclusive: the index of a write-ahead log is kept in memory and not in a file beside it.
+    TRY(connection.execute(
+        "PRAGMA locking_mode=EXCLUSIVE; PRAGMA query_only=ON; PRAGMA temp_store=MEMORY"));
+  }
   return connection;
 }
 
@@ -137,6 +192,17 @@ Result<std::optional<std::int64_t>> Connection::number(std::string_view sql) {
   TRY_ASSIGN(Statement statement, prepare(sql));
   TRY_ASSIGN(const bool row, statement.step());
   return row ? std::optional(statement.integer(0)) : std::nullopt;
+}
+
+Result<std::string> Connection::image() {
+  struct Free {
+    void operator()(unsigned char* bytes) const { sqlite3_free(bytes); }
+  };
+  sqlite3_int64 size = 0;
+  const std::unique_ptr<unsigned char, Free> bytes(
+      sqlite3_serialize(database_.get(), "main", &size, 0));
+  if (bytes == nullptr && size != 0) return Error(Code::kNoMemory, "sqlite: no image");
+  return std::string(reinterpret_cast<const char*>(bytes.get()), static_cast<std::size_t>(size));
 }
 
 void Connection::interrupt() { sqlite3_interrupt(database_.get()); }

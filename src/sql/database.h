@@ -2,8 +2,8 @@
 //
 // Everything that speaks SQL speaks it through these three, so that another
 // driver can stand beside SQLite without its callers changing: values are
-// integers, texts and null, parameters are `?1`, `?2` …, columns count from 0.
-// The SQL text itself is the caller's business.
+// integers, texts and null, in other programs' databases reals and bytes, too; parameters
+// are `?1`, `?2` …, columns count from 0. The SQL text itself is the caller's business.
 //
 // Errors: `busy` when another connection held the database for longer than
 // `busy_wait`, or the call was interrupted; `corrupt` for a file that is damaged
@@ -29,13 +29,18 @@ struct sqlite3_stmt;
 
 namespace quipu::sql {
 
+enum class ValueKind : unsigned char { kNull, kInteger, kReal, kText, kBytes };
+
 /// A prepared statement. Must not outlive its connection.
 class Statement {
  public:
   Statement& bind(int parameter, std::int64_t number);
+  Statement& bind(int parameter, double number);
   /// Kept by reference: `text` must live until the next `reset`.
   Statement& bind(int parameter, std::string_view text);
   Statement& bind(int parameter, std::string&& text) = delete;
+  /// Kept by reference, too. What is not bound is null.
+  Statement& bind_bytes(int parameter, std::string_view bytes);
 
   /// To the next row; false at the end. A failed `bind` is reported here.
   Result<bool> step();
@@ -48,6 +53,15 @@ class Statement {
   /// Valid until the next `step` or `reset`.
   std::string_view text(int column) const;
   bool is_null(int column) const;
+
+  int columns() const;
+  /// Valid until the statement is prepared anew.
+  std::string_view column_name(int column) const;
+  /// As it is stored: nothing is converted.
+  ValueKind kind(int column) const;
+  double real(int column) const;
+  /// Valid until the next `step` or `reset`.
+  std::string_view bytes(int column) const;
 
  private:
   friend class Connection;
@@ -65,6 +79,9 @@ struct ConnectionOptions {
   std::chrono::milliseconds busy_wait{100};
   /// Make the file when there is none.
   bool create = true;
+  /// Nobody else has this file: no lock is given back, nothing is made beside it, nothing
+  /// of its log is taken in at the end, and nothing in it is changed.
+  bool is_private_copy = false;
 };
 
 class Connection {
@@ -78,6 +95,9 @@ class Connection {
   Result<Statement> prepare(std::string_view sql);
   /// The first column of the first row; nothing without rows.
   Result<std::optional<std::int64_t>> number(std::string_view sql);
+
+  /// The database as the bytes of its file.
+  Result<std::string> image();
 
   /// Ends what is running now with `busy`. From any thread.
   void interrupt();

@@ -3,6 +3,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "backend/backend.h"
@@ -54,8 +55,12 @@ class Sums {
     std::stable_sort(sessions_.begin(), sessions_.end(), [](const auto& a, const auto& b) {
       return a.created != b.created ? a.created < b.created : a.session_id < b.session_id;
     });
+    std::set<std::string> ids;
+    for (const SessionSummary& session : sessions_) ids.insert(session.session_id);
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-      if (sessions_[i].problem.empty()) TRY(read(i));
+      // The model's side of a conversation knows better what it took.
+      const bool is_said_twice = ids.contains(sessions_[i].model_session);
+      if (sessions_[i].problem.empty() && !is_said_twice) TRY(read(i));
     }
     return table();
   }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/try.h"
+#include "view/kinship.h"
 #include "view/session_fold.h"
 
 namespace quipu::view {
@@ -131,10 +132,21 @@ Result<void> Catalogue::refresh() {
 }
 
 void Catalogue::sort() {
+  parts_ = find_parts(rows_);
   newest_ = rows_;
   std::sort(newest_.begin(), newest_.end(), [](const RowPointer& a, const RowPointer& b) {
     return comes_before(place_of(a), place_of(b));
   });
+}
+
+SessionSummary Catalogue::shown(const SessionRow& row) const {
+  SessionSummary summary = row.summary;
+  std::string model = model_session_of(summary);
+  const auto part = parts_.find(model);
+  if (part == parts_.end() || part->second != summary.session_id) return summary;
+  if (const RowPointer other = find_row(rows_, model)) summary.model_source = other->summary.source;
+  summary.model_session = std::move(model);
+  return summary;
 }
 
 Result<Page<SessionSummary>> Catalogue::query(const SessionFilter& filter,
@@ -148,10 +160,11 @@ Result<Page<SessionSummary>> Catalogue::query(const SessionFilter& filter,
   RowPointer last;
   for (const RowPointer& row : newest_) {
     if (!filter.matches(row->summary)) continue;
+    if (filter.whole_only && parts_.contains(row->session_id)) continue;
     ++answer.total;
     if (!page.after.empty() && !comes_before(after, place_of(row))) continue;
     if (answer.items.size() < page.limit) {
-      answer.items.push_back(row->summary);
+      answer.items.push_back(shown(*row));
       last = row;
     } else if (last && answer.next.empty()) {
       answer.next = cursor_text(last);
@@ -170,10 +183,7 @@ RowPointer Catalogue::known_row(const std::string& session_id) {
   MutexLock lock(mutex_);
   if (const auto row = described_.find(session_id); row != described_.end()) return row->second;
   if (!loaded_) return file_ ? file_->find(session_id) : nullptr;
-  const auto row = std::lower_bound(
-      rows_.begin(), rows_.end(), session_id,
-      [](const RowPointer& one, const std::string& id) { return one->session_id < id; });
-  return row != rows_.end() && (*row)->session_id == session_id ? *row : nullptr;
+  return find_row(rows_, session_id);
 }
 
 // After the first list it is the next one that writes.
@@ -186,14 +196,27 @@ void Catalogue::keep(const RowPointer& row, const SessionRow* known) {
 
 Result<SessionSummary> Catalogue::describe(const std::string& session_id) {
   const RowPointer known = known_row(session_id);
+  SessionSummary summary;
+  bool is_known = false;
   if (known) {
     TRY_ASSIGN(const SurveyedLog log, backend_->survey(session_id));
-    if (is_up_to_date(*known, log)) return known->summary;
+    is_known = is_up_to_date(*known, log);
   }
-  TRY_ASSIGN(SessionRow folded, fold_session(*backend_, session_id, known.get()));
-  const auto row = std::make_shared<const SessionRow>(std::move(folded));
-  keep(row, known.get());
-  return row->summary;
+  if (is_known) {
+    summary = known->summary;
+  } else {
+    TRY_ASSIGN(SessionRow folded, fold_session(*backend_, session_id, known.get()));
+    const auto row = std::make_shared<const SessionRow>(std::move(folded));
+    keep(row, known.get());
+    summary = row->summary;
+  }
+  const std::string model = model_session_of(summary);
+  if (model.empty()) return summary;
+  if (const auto other = describe(model); other.ok()) {
+    summary.model_session = model;
+    summary.model_source = other->source;
+  }
+  return summary;
 }
 
 }  // namespace quipu::view

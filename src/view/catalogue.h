@@ -53,14 +53,16 @@ class Catalogue {
   RowPointer known_row(const std::string& session_id) EXCLUDES(mutex_);
   void keep(const RowPointer& row, const SessionRow* known) EXCLUDES(mutex_);
   void sort() REQUIRES(mutex_);
+  SessionSummary shown(const SessionRow& row) const REQUIRES(mutex_);
 
   const std::shared_ptr<Backend> backend_;
   Mutex listing_;  // before `mutex_`
   Mutex mutex_;
   const std::unique_ptr<ViewFile> file_ GUARDED_BY(mutex_);
   bool loaded_ GUARDED_BY(mutex_) = false;
-  std::vector<RowPointer> rows_ GUARDED_BY(mutex_);    // by id
-  std::vector<RowPointer> newest_ GUARDED_BY(mutex_);  // the same, newest first
+  std::vector<RowPointer> rows_ GUARDED_BY(mutex_);                        // by id
+  std::vector<RowPointer> newest_ GUARDED_BY(mutex_);                      // the same, newest first
+  std::unordered_map<std::string, std::string> parts_ GUARDED_BY(mutex_);  // see kinship.h
   std::map<std::string, RowPointer> described_ GUARDED_BY(mutex_);
 };
 

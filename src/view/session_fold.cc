@@ -172,6 +172,7 @@ void add_record(SessionRow& row, const dialect::RecordType& type, const Envelope
   }
   if (note.cwd && row.summary.cwd.empty()) row.summary.cwd = *note.cwd;
   if (note.archived) row.foreign_archived = note.archived;
+  if (note.tags) row.foreign_tags = *note.tags;
   if (note.sdk_session_id) row.foreign_sdk_session = *note.sdk_session_id;
   for (const dialect::Kinship& kin : note.kin) add_kin(row, *type.dialect, kin);
   if (redacted) return;

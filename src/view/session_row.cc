@@ -126,6 +126,7 @@ void read_member(const Member& member, SessionRow& row) {
   if (member.key == "totals") summary.totals = read_counts(member.value);
   if (member.key == "info") row.info = read_session_info(member.value);
   if (member.key == "foreignArchived") row.foreign_archived = member.value == "true";
+  if (member.key == "foreignTags") row.foreign_tags = read_texts(member.value);
   if (member.key == "processing") summary.processing = member.value == "true";
   if (member.key == "generation") read_number(member, summary.generation);
   if (member.key == "queued") row.queued = read_texts(member.value);
@@ -151,7 +152,7 @@ void SessionRow::finish() {
   summary.sdk_cwd = said(info.sdk_cwd);
   summary.sdk_session_id = info.sdk_session_id.value_or(foreign_sdk_session);
   summary.archived = info.archived.value_or(foreign_archived.value_or(false));
-  summary.tags = info.tags.value_or(std::vector<std::string>());
+  summary.tags = info.tags.value_or(foreign_tags);
   summary.queued = static_cast<std::uint32_t>(queued.size());
   summary.pending = static_cast<std::uint32_t>(pending.size());
   summary.entries = cursor.entries;
@@ -173,6 +174,7 @@ std::string encode_row(const SessionRow& row) {
       .member("damaged", summary.damaged)
       .raw_member("info", session_info_payload(row.info));
   out.member("processing", summary.processing).member("generation", summary.generation);
+  write_texts(out, "foreignTags", row.foreign_tags);
   write_texts(out, "queued", row.queued);
   write_texts(out, "pending", row.pending);
   write_counts(out.key("counts"), summary.counts);

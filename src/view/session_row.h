@@ -59,6 +59,7 @@ struct SessionRow {
   std::string foreign_sdk_session{};
   std::string note_memory{};  // see dialect::Note
   std::optional<bool> foreign_archived{};
+  std::vector<std::string> foreign_tags{};
   SessionInfo info{};
   /// The newest run; ids of what waits, oldest first.
   std::string run_id{};

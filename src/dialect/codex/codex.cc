@@ -9,6 +9,7 @@
 #include "dialect/codex/notes.h"
 #include "dialect/codex/write.h"
 #include "dialect/document_reader.h"
+#include "dialect/json_members.h"
 #include "fs/zstd_file.h"
 
 namespace quipu::dialect::codex {
@@ -91,20 +92,20 @@ void describe(const Fields& fields, Record& record) {
 }
 
 void read_header(std::string_view meta, const std::string& written, Outline& outline) {
-  outline.session = text_of(meta, "id");
-  outline.cwd = text_of(meta, "cwd");
-  outline.created = text_of(meta, "timestamp");
+  outline.session = text_in(meta, "id");
+  outline.cwd = text_in(meta, "cwd");
+  outline.created = text_in(meta, "timestamp");
   if (outline.created.empty()) outline.created = written;
   const std::string_view spawn =
-      object_of(object_of(object_of(meta, "source"), "subagent"), "thread_spawn");
-  outline.spawned_by = text_of(spawn, "parent_thread_id");
-  if (outline.spawned_by.empty()) outline.spawned_by = text_of(meta, "parent_thread_id");
-  const std::string_view base = object_of(meta, "history_base");
-  const auto end = number_of(base, "end_ordinal_exclusive");
+      object_in(object_in(object_in(meta, "source"), "subagent"), "thread_spawn");
+  outline.spawned_by = text_in(spawn, "parent_thread_id");
+  if (outline.spawned_by.empty()) outline.spawned_by = text_in(meta, "parent_thread_id");
+  const std::string_view base = object_in(meta, "history_base");
+  const auto end = number_in(base, "end_ordinal_exclusive");
   if (!end) return;
-  outline.base_session = text_of(base, "thread_id");
+  outline.base_session = text_in(base, "thread_id");
   outline.in_base = [end = *end](std::string_view record) {
-    const auto ordinal = number_of(record, "ordinal");
+    const auto ordinal = number_in(record, "ordinal");
     return ordinal && *ordinal < end;
   };
 }
@@ -141,11 +142,11 @@ std::vector<std::string> Codex::places(const Machine& machine) const {
 bool Codex::recognises(const std::string& path, std::string_view head) const {
   if (fs::is_compressed(path)) return path.ends_with(".jsonl.zst") && is_rollout(stem_of(path));
   if (path.ends_with(".json")) {
-    return is_rollout(stem_of(path)) && !object_of(head, "session").empty();
+    return is_rollout(stem_of(path)) && !object_in(head, "session").empty();
   }
   if (!path.ends_with(kLines)) return false;
   const std::string_view first = head.substr(0, head.find('\n'));
-  if (text_of(first, "type") == kMeta) return true;
+  if (text_in(first, "type") == kMeta) return true;
   return is_rollout(stem_of(path)) && first.starts_with('{');
 }
 

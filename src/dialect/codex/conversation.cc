@@ -7,6 +7,7 @@
 #include "base/json_scan.h"
 #include "dialect/codex/lift.h"
 #include "dialect/codex/line.h"
+#include "dialect/json_members.h"
 
 namespace quipu::dialect::codex {
 namespace {
@@ -90,17 +91,17 @@ class Replay {
     } else if (record.kind == kCompacted) {
       if (has_replacement(payload)) current().replacements.push_back(at);
     } else if (record.kind == kTurnContext) {
-      if (current().turn.empty()) segment->turn = text_of(payload, "turn_id");
+      if (current().turn.empty()) segment->turn = text_in(payload, "turn_id");
     } else if (record.kind == kEvent) {
       look_back_at_event(payload, segment);
     }
   }
 
   void look_back_at_event(std::string_view event, std::optional<Segment>& segment) {
-    const std::string type = text_of(event, "type");
-    const std::string turn = text_of(event, "turn_id");
+    const std::string type = text_in(event, "type");
+    const std::string turn = text_in(event, "turn_id");
     if (type == "thread_rolled_back") {
-      const std::uint64_t turns = number_of(event, "num_turns").value_or(0);
+      const std::uint64_t turns = number_in(event, "num_turns").value_or(0);
       to_skip_ += std::min(turns, std::uint64_t{UINT32_MAX});
     } else if (type == "user_message") {
       if (!segment) segment.emplace();
@@ -145,8 +146,8 @@ class Replay {
       } else {
         compact(place);
       }
-    } else if (record.kind == kEvent && text_of(payload, "type") == "thread_rolled_back") {
-      roll_back(number_of(payload, "num_turns").value_or(0));
+    } else if (record.kind == kEvent && text_in(payload, "type") == "thread_rolled_back") {
+      roll_back(number_in(payload, "num_turns").value_or(0));
     }
   }
 
@@ -154,7 +155,7 @@ class Replay {
     Turned message{.pick = pick};
     message.begins_turn = begins_turn(item);
     message.is_surroundings = !message.begins_turn && is_surroundings(item);
-    message.is_by_user = message.begins_turn && text_of(item, "type") == "message";
+    message.is_by_user = message.begins_turn && text_in(item, "type") == "message";
     if (message.is_by_user) message.tokens = approximate_tokens(said(item).size());
     return message;
   }
@@ -168,7 +169,7 @@ class Replay {
   void replace(std::uint32_t place, std::string_view payload) {
     history_.clear();
     scratch_.clear();
-    json::ElementWalk walk(array_of(payload, "replacement_history"));
+    json::ElementWalk walk(array_in(payload, "replacement_history"));
     while (const auto item = walk.next()) {
       if (item->kind != json::Kind::kObject) continue;
       std::size_t message = scratch_.messages().size();

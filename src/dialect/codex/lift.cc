@@ -3,6 +3,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "dialect/codex/line.h"
+#include "dialect/json_members.h"
 
 namespace quipu::dialect::codex {
 namespace {
@@ -39,15 +40,15 @@ PartView media_part(std::string_view url, std::string_view usual_type, Lifted& i
 
 // A block of content; false when there is nothing in it that we know.
 bool content_part(std::string_view block, Lifted& into, PartView& part) {
-  if (const std::string_view url = token_of(block, "image_url"); !url.empty()) {
+  if (const std::string_view url = token_in(block, "image_url"); !url.empty()) {
     part = media_part(url, "\"image/*\"", into);
     return true;
   }
-  if (const std::string_view url = token_of(block, "audio_url"); !url.empty()) {
+  if (const std::string_view url = token_in(block, "audio_url"); !url.empty()) {
     part = media_part(url, "\"audio/*\"", into);
     return true;
   }
-  if (const std::string_view text = token_of(block, "text"); !text.empty()) {
+  if (const std::string_view text = token_in(block, "text"); !text.empty()) {
     part = text_part(text);
     return true;
   }
@@ -68,7 +69,7 @@ void lift_content(std::string_view item, Lifted& into) {
 }
 
 void lift_message(std::string_view item, Lifted& into) {
-  const std::string role = text_of(item, "role");
+  const std::string role = text_in(item, "role");
   if (role == "assistant") {
     begin_assistant(into);
   } else if (role == "developer" || role == "system") {
@@ -86,10 +87,10 @@ std::string_view reasoning_text(std::string_view item, Lifted& into) {
   std::string joined;
   std::size_t count = 0;
   for (const std::string_view key : {"summary", "content"}) {
-    json::ElementWalk walk(array_of(item, key));
+    json::ElementWalk walk(array_in(item, key));
     while (const auto block = walk.next()) {
       const std::string_view text =
-          block->kind == json::Kind::kObject ? token_of(block->value, "text") : std::string_view();
+          block->kind == json::Kind::kObject ? token_in(block->value, "text") : std::string_view();
       if (text.empty()) continue;
       if (++count == 1) {
         first = text;
@@ -107,7 +108,7 @@ std::string_view reasoning_text(std::string_view item, Lifted& into) {
 
 void lift_reasoning(std::string_view item, Lifted& into) {
   const std::string_view text = reasoning_text(item, into);
-  PartView part = thinking_part(text, token_of(item, "encrypted_content"));
+  PartView part = thinking_part(text, token_in(item, "encrypted_content"));
   if (text == kEmpty && part.signature.size() <= kEmpty.size()) return;
   begin_assistant(into);
   part.redacted = text == kEmpty && !part.signature.empty();
@@ -122,21 +123,21 @@ std::string_view arguments_of(std::string_view token, Lifted& into) {
 }
 
 std::string_view call_id_of(std::string_view item) {
-  const std::string_view id = token_of(item, "call_id");
-  return id.empty() ? token_of(item, "id") : id;
+  const std::string_view id = token_in(item, "call_id");
+  return id.empty() ? token_in(item, "id") : id;
 }
 
 void lift_call(std::string_view item, std::string_view usual_name, Lifted& into) {
-  std::string_view name = token_of(item, "name");
+  std::string_view name = token_in(item, "name");
   if (name.empty()) name = usual_name;
   std::string_view input = "{}";
-  if (const std::string_view text = token_of(item, "arguments"); !text.empty()) {
+  if (const std::string_view text = token_in(item, "arguments"); !text.empty()) {
     input = arguments_of(text, into);
-  } else if (const std::string_view raw = token_of(item, "input"); !raw.empty()) {
+  } else if (const std::string_view raw = token_in(item, "input"); !raw.empty()) {
     input = raw;
   } else {
     for (const std::string_view key : {"arguments", "input", "action"}) {
-      if (const std::string_view object = object_of(item, key); !object.empty()) input = object;
+      if (const std::string_view object = object_in(item, key); !object.empty()) input = object;
     }
   }
   begin_assistant(into);
@@ -192,14 +193,14 @@ void lift_status(std::string text, Lifted& into) {
 }
 
 void lift_search(std::string_view item, Lifted& into) {
-  const std::string_view action = object_of(item, "action");
-  std::string what = text_of(action, "query");
-  if (what.empty()) what = text_of(action, "url");
+  const std::string_view action = object_in(item, "action");
+  std::string what = text_in(action, "query");
+  if (what.empty()) what = text_in(action, "url");
   lift_status(what.empty() ? "web search" : "web search: " + what, into);
 }
 
 void lift_image(std::string_view item, Lifted& into) {
-  const std::string_view data = token_of(item, "result");
+  const std::string_view data = token_in(item, "result");
   if (data.size() <= kEmpty.size()) return lift_status("image generation", into);
   begin_assistant(into);
   into.part(attachment_part("\"image/png\"", data));
@@ -215,24 +216,24 @@ void lift_compacted(std::string_view payload, Lifted& into) {
     return;
   }
   into.begin(Role::kUser);
-  const std::string_view summary = token_of(payload, "message");
+  const std::string_view summary = token_in(payload, "message");
   into.part(text_part(summary.size() > kEmpty.size() ? summary : "\"(no summary available)\""));
 }
 
 }  // namespace
 
 void lift_item(std::string_view item, Lifted& into) {
-  const std::string type = text_of(item, "type");
+  const std::string type = text_in(item, "type");
   if (type == "message") return lift_message(item, into);
   if (type == "reasoning") return lift_reasoning(item, into);
   if (type == "function_call" || type == "custom_tool_call") return lift_call(item, kEmpty, into);
   if (type == "local_shell_call") return lift_call(item, "\"local_shell\"", into);
   if (type == "tool_search_call") {
     // Without an id the provider searches by itself, and nothing answers.
-    if (token_of(item, "call_id").empty()) return lift_status("tool search", into);
+    if (token_in(item, "call_id").empty()) return lift_status("tool search", into);
     return lift_call(item, "\"tool_search\"", into);
   }
-  if (type == "tool_search_output" && token_of(item, "call_id").empty()) return;
+  if (type == "tool_search_output" && token_in(item, "call_id").empty()) return;
   if (type == "function_call_output" || type == "custom_tool_call_output" ||
       type == "local_shell_call_output" || type == "tool_search_output") {
     return lift_output(item, into);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/json_scan.h"
+#include "dialect/json_members.h"
 
 namespace quipu::dialect::codex {
 namespace {
@@ -74,7 +74,7 @@ void each_text(std::string_view item, See see) {
   json::ElementWalk walk(content->value);
   while (const auto part = walk.next()) {
     if (part->kind != json::Kind::kObject) continue;
-    if (const std::string_view text = token_of(part->value, "text"); !text.empty()) {
+    if (const std::string_view text = token_in(part->value, "text"); !text.empty()) {
       see(json::decode_string(text));
     }
   }
@@ -86,53 +86,17 @@ bool is_for_the_model(const std::string& said, bool by_developer) {
   return begins_with(text, kProjectInstructions) || is_one_of(text, kUserElements);
 }
 
-std::optional<json::Member> member(std::string_view object, std::string_view key, json::Kind kind) {
-  auto found = json::find_member(object, key);
-  if (found && found->kind != kind) found.reset();
-  return found;
-}
-
 }  // namespace
 
 std::string_view payload_of(std::string_view record) {
-  const std::string_view payload = object_of(record, "payload");
+  const std::string_view payload = object_in(record, "payload");
   return payload.empty() ? record : payload;
 }
 
-std::string text_of(std::string_view object, std::string_view key) {
-  const auto found = member(object, key, json::Kind::kString);
-  return found ? json::decode_string(found->value) : std::string();
-}
-
-std::string_view token_of(std::string_view object, std::string_view key) {
-  const auto found = member(object, key, json::Kind::kString);
-  return found ? found->value : std::string_view();
-}
-
-std::string_view object_of(std::string_view object, std::string_view key) {
-  const auto found = member(object, key, json::Kind::kObject);
-  return found ? found->value : std::string_view();
-}
-
-std::string_view array_of(std::string_view object, std::string_view key) {
-  const auto found = member(object, key, json::Kind::kArray);
-  return found ? found->value : std::string_view();
-}
-
-std::optional<std::uint64_t> number_of(std::string_view object, std::string_view key) {
-  const auto found = member(object, key, json::Kind::kNumber);
-  if (!found) return std::nullopt;
-  std::uint64_t number = 0;
-  const char* const end = found->value.data() + found->value.size();
-  const auto read = std::from_chars(found->value.data(), end, number);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return number;
-}
-
 bool begins_turn(std::string_view item) {
-  const std::string type = text_of(item, "type");
+  const std::string type = text_in(item, "type");
   if (type == "agent_message") return true;
-  if (type != "message" || text_of(item, "role") != "user") return false;
+  if (type != "message" || text_in(item, "role") != "user") return false;
   bool is_injected = false;
   each_text(item, [&](const std::string& text) {
     is_injected |= is_for_the_model(text, false) || begins_with(text, kSummary);
@@ -141,8 +105,8 @@ bool begins_turn(std::string_view item) {
 }
 
 bool is_surroundings(std::string_view item) {
-  if (text_of(item, "type") != "message") return false;
-  const std::string role = text_of(item, "role");
+  if (text_in(item, "type") != "message") return false;
+  const std::string role = text_in(item, "role");
   if (role != "user" && role != "developer") return false;
   bool is_injected = false;
   each_text(item, [&](const std::string& text) {

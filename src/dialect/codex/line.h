@@ -6,8 +6,6 @@
 // Records are valid JSON of any shape: every function is total.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,15 +21,6 @@ inline constexpr std::string_view kAgents = "inter_agent_communication";
 
 /// What a record says of its kind: its payload, or the record when it is bare.
 std::string_view payload_of(std::string_view record);
-
-/// A member of an object: the text of a string, the members of an object, the
-/// elements of an array, a number. Empty or nothing when it is something else.
-std::string text_of(std::string_view object, std::string_view key);
-std::string_view object_of(std::string_view object, std::string_view key);
-std::string_view array_of(std::string_view object, std::string_view key);
-std::optional<std::uint64_t> number_of(std::string_view object, std::string_view key);
-/// A string with its quotes; empty when it is none.
-std::string_view token_of(std::string_view object, std::string_view key);
 
 /// Whether an item begins a turn, as the agent counts them when it rolls back:
 /// somebody said something. Not so what the agent itself told the model in a user's

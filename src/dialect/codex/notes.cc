@@ -4,6 +4,7 @@
 
 #include "base/json_scan.h"
 #include "dialect/codex/line.h"
+#include "dialect/json_members.h"
 
 namespace quipu::dialect::codex {
 namespace {
@@ -54,34 +55,34 @@ void add_kin(Note& into, Relation relation, std::string session) {
 }
 
 void note_meta(std::string_view record, std::string_view meta, Memory& memory, Note& into) {
-  const std::string id = text_of(meta, "id");
+  const std::string id = text_in(meta, "id");
   if (!memory.thread.empty()) {
     if (id != memory.thread) memory.root = id;
     return;
   }
   memory.thread = id;
   memory.root = id;
-  const std::string_view base = object_of(meta, "history_base");
+  const std::string_view base = object_in(meta, "history_base");
   // Not a copy: its counts go on from those of its base, as other files' may, even of the
   // same thread.
-  if (!base.empty()) memory.root += "@" + text_of(record, "timestamp");
-  memory.provider = text_of(meta, "model_provider");
+  if (!base.empty()) memory.root += "@" + text_in(record, "timestamp");
+  memory.provider = text_in(meta, "model_provider");
   if (!memory.provider.empty()) into.provider = memory.provider;
-  if (std::string cwd = text_of(meta, "cwd"); !cwd.empty()) into.cwd = std::move(cwd);
-  add_kin(into, Relation::kForkedFrom, text_of(base, "thread_id"));
-  add_kin(into, Relation::kForkedFrom, text_of(meta, "forked_from_id"));
+  if (std::string cwd = text_in(meta, "cwd"); !cwd.empty()) into.cwd = std::move(cwd);
+  add_kin(into, Relation::kForkedFrom, text_in(base, "thread_id"));
+  add_kin(into, Relation::kForkedFrom, text_in(meta, "forked_from_id"));
   const std::string_view spawn =
-      object_of(object_of(object_of(meta, "source"), "subagent"), "thread_spawn");
-  add_kin(into, Relation::kSpawnedBy, text_of(spawn, "parent_thread_id"));
-  add_kin(into, Relation::kSpawnedBy, text_of(meta, "parent_thread_id"));
+      object_in(object_in(object_in(meta, "source"), "subagent"), "thread_spawn");
+  add_kin(into, Relation::kSpawnedBy, text_in(spawn, "parent_thread_id"));
+  add_kin(into, Relation::kSpawnedBy, text_in(meta, "parent_thread_id"));
 }
 
 void note_turn(std::string_view context, Memory& memory, Note& into) {
-  if (std::string model = text_of(context, "model"); !model.empty()) {
+  if (std::string model = text_in(context, "model"); !model.empty()) {
     memory.model = model;
     into.model = std::move(model);
   }
-  if (std::string cwd = text_of(context, "cwd"); !cwd.empty()) into.cwd = std::move(cwd);
+  if (std::string cwd = text_in(context, "cwd"); !cwd.empty()) into.cwd = std::move(cwd);
 }
 
 // The first line of it that says something.
@@ -108,16 +109,16 @@ void note_title(std::string_view text, Memory& memory, Note& into) {
 
 // `input_tokens` has those from the cache in it.
 void add_usage(std::string_view last, std::string key, const Memory& memory, Note& into) {
-  const std::uint64_t cached = number_of(last, "cached_input_tokens").value_or(0);
-  const std::uint64_t written = number_of(last, "cache_write_input_tokens").value_or(0);
-  const std::uint64_t in = number_of(last, "input_tokens").value_or(0);
+  const std::uint64_t cached = number_in(last, "cached_input_tokens").value_or(0);
+  const std::uint64_t written = number_in(last, "cache_write_input_tokens").value_or(0);
+  const std::uint64_t in = number_in(last, "input_tokens").value_or(0);
   UsageNote note;
   note.key = std::move(key);
   note.usage.tokens_in = in - std::min(in, cached + written);
-  note.usage.tokens_out = number_of(last, "output_tokens");
+  note.usage.tokens_out = number_in(last, "output_tokens");
   note.usage.cache_read = cached;
   if (written > 0) note.usage.cache_write = written;
-  note.usage.reasoning = number_of(last, "reasoning_output_tokens");
+  note.usage.reasoning = number_in(last, "reasoning_output_tokens");
   note.model = memory.model;
   note.provider = memory.provider;
   into.usage.push_back(std::move(note));
@@ -126,14 +127,14 @@ void add_usage(std::string_view last, std::string key, const Memory& memory, Not
 // Counts are of all requests of the thread so far, and of the last one; the same ones
 // are written again when nothing was asked of the model.
 void note_count(std::string_view info, Memory& memory, Note& into) {
-  const std::string_view total = object_of(info, "total_token_usage");
-  const std::string_view last = object_of(info, "last_token_usage");
+  const std::string_view total = object_in(info, "total_token_usage");
+  const std::string_view last = object_in(info, "last_token_usage");
   if (total.empty() || last.empty()) return;
   std::string totals;
   for (const std::string_view name : {"input_tokens", "cached_input_tokens", "output_tokens",
                                       "reasoning_output_tokens", "total_tokens"}) {
     if (!totals.empty()) totals += '.';
-    totals += std::to_string(number_of(total, name).value_or(0));
+    totals += std::to_string(number_in(total, name).value_or(0));
   }
   if (totals == memory.totals || !memory.exact.empty()) return;
   memory.totals = totals;
@@ -144,23 +145,23 @@ void note_count(std::string_view info, Memory& memory, Note& into) {
 
 // Since 2026 beside the counts, once a request.
 void note_request(std::string_view record, Memory& memory, Note& into) {
-  const std::string_view usage = object_of(record, "usage");
-  const std::string turn = text_of(record, "turn_id");
+  const std::string_view usage = object_in(record, "usage");
+  const std::string turn = text_in(record, "turn_id");
   if (usage.empty() || turn.empty()) return;
   memory.exact = "1";
-  const auto so_far = number_of(object_of(record, "turn_token_usage"), "total_tokens");
+  const auto so_far = number_in(object_in(record, "turn_token_usage"), "total_tokens");
   add_usage(usage,
-            "codex:" + turn + ":" + text_of(record, "response_id") + ":" +
+            "codex:" + turn + ":" + text_in(record, "response_id") + ":" +
                 std::to_string(so_far.value_or(0)),
             memory, into);
 }
 
 void note_event(std::string_view event, Memory& memory, Note& into) {
-  const std::string type = text_of(event, "type");
-  if (type == "token_count") return note_count(object_of(event, "info"), memory, into);
-  if (type == "user_message") return note_title(text_of(event, "message"), memory, into);
+  const std::string type = text_in(event, "type");
+  if (type == "token_count") return note_count(object_in(event, "info"), memory, into);
+  if (type == "user_message") return note_title(text_in(event, "message"), memory, into);
   if (type == "thread_name_updated") {
-    if (std::string name = text_of(event, "thread_name"); !name.empty()) {
+    if (std::string name = text_in(event, "thread_name"); !name.empty()) {
       into.title = std::move(name);
       into.title_is_given = true;
       memory.title = "1";

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/json_write.h"
 #include "dialect/json_members.h"
 
 namespace quipu::dialect::gemini {
@@ -11,6 +10,7 @@ namespace {
 using json::Kind;
 
 constexpr std::string_view kProvider = "\"google\"";
+constexpr std::string_view kSpace = " \t\r\n\f\v";
 
 // What a tool said: `output` or `error` of its response, else all of it.
 void lift_response(std::string_view response, Lifted& into) {
@@ -76,17 +76,17 @@ void lift_thoughts(std::string_view message, Lifted& into) {
   }
 }
 
-// Calls first, then what came of them: that is how they were sent.
 void lift_calls(std::string_view message, Lifted& into) {
-  const auto calls = json::find_member(message, "toolCalls");
-  if (!calls || calls->kind != Kind::kArray) return;
-  for (json::ElementWalk walk(calls->value); const auto call = walk.next();) {
+  for (json::ElementWalk walk(array_in(message, "toolCalls")); const auto call = walk.next();) {
     if (call->kind != Kind::kObject) continue;
     const std::string_view arguments = object_in(call->value, "args");
     into.part(call_part(token_in(call->value, "id"), token_in(call->value, "name"),
                         arguments.empty() ? "{}" : arguments));
   }
-  for (json::ElementWalk walk(calls->value); const auto call = walk.next();) {
+}
+
+void lift_results(std::string_view message, Lifted& into) {
+  for (json::ElementWalk walk(array_in(message, "toolCalls")); const auto call = walk.next();) {
     if (call->kind != Kind::kObject) continue;
     const auto result = json::find_member(call->value, "result");
     if (!result || result->kind != Kind::kArray) continue;
@@ -97,20 +97,22 @@ void lift_calls(std::string_view message, Lifted& into) {
   }
 }
 
+// Lists that replace all messages have thoughts and calls among the parts of the content, and
+// those beside it again.
+bool has_all(std::string_view content) {
+  json::ElementWalk walk(content.starts_with('[') ? content : "[]");
+  while (const auto part = walk.next()) {
+    if (!object_in(part->value, "functionCall").empty() || is_true_in(part->value, "thought")) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string_view usage_of(std::string_view message, Lifted& into) {
   Note note;
   note_usage(message, note);
-  if (note.usage.empty()) return {};
-  const Usage& usage = note.usage.front().usage;
-  std::string json;
-  json::Writer out(json);
-  out.begin_object()
-      .member("tokensIn", *usage.tokens_in)
-      .member("tokensOut", *usage.tokens_out)
-      .member("cacheRead", *usage.cache_read)
-      .member("reasoning", *usage.reasoning)
-      .end_object();
-  return into.keep(std::move(json));
+  return note.usage.empty() ? std::string_view() : into.usage(note.usage.front().usage);
 }
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
@@ -136,10 +138,13 @@ void lift_message(std::string_view message, Lifted& into) {
     view.provider = kProvider;
     view.request_id = token_in(message, "id");
     view.usage = usage_of(message, into);
-    lift_thoughts(message, into);
   }
+  const bool is_rebuilt = type == "gemini" && !(content && has_all(content->value));
+  if (is_rebuilt) lift_thoughts(message, into);
   if (content) lift_parts(content->value, content->kind, into);
-  if (type == "gemini") lift_calls(message, into);
+  if (is_rebuilt) lift_calls(message, into);
+  // Calls first, then what came of them: that is how they were sent.
+  if (type == "gemini") lift_results(message, into);
 }
 
 void lift_content(std::string_view content, Lifted& into) {
@@ -157,14 +162,18 @@ bool is_sent(std::string_view message) {
   if (type != "user") return false;
   Lifted lifted;
   lift_message(message, lifted);
-  bool says = false;
+  std::string text;
   for (const PartView& part : lifted.parts(lifted.messages().front())) {
-    if (part.type != PartType::kText) return true;
-    const std::string text = json::decode_string(part.text);
-    if (starts_with_any(text, {"/", "?", "<session_context>", "<hook_context>"})) return false;
-    says = says || !text.empty();
+    // Anything else stands in the text that is looked at, in brackets.
+    text += part.type == PartType::kText ? json::decode_string(part.text) : "[";
+    if (text.find_first_not_of(kSpace) != std::string::npos) break;
   }
-  return says;
+  return is_sent_text(text);
+}
+
+bool is_sent_text(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  return !text.empty() && !starts_with_any(text, {"/", "?", "<session_context>", "<hook_context>"});
 }
 
 std::optional<std::string> prompt_in(std::string_view message) {

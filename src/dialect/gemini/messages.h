@@ -15,6 +15,8 @@ void lift_content(std::string_view content, Lifted& into);
 
 /// Whether a model sees it when the session is resumed.
 bool is_sent(std::string_view message);
+/// The same for a text of the user's: commands and what hooks said are left out.
+bool is_sent_text(std::string_view text);
 
 /// What the user asked with it; nothing when it is no such message.
 std::optional<std::string> prompt_in(std::string_view message);

@@ -1,5 +1,5 @@
 // What the operations of a log come to.
-#include <algorithm>
+#include <unordered_map>
 
 #include "dialect/gemini/gemini.h"
 #include "dialect/gemini/messages.h"
@@ -27,18 +27,17 @@ class Replay {
            .pick = {.record = number},
            .message = record.payload});
     } else if (record.kind == "messages") {
-      list_.clear();
+      cut(0);
       std::uint32_t at = 0;
       json::ElementWalk walk(list_of(record.payload));
       while (const auto message = walk.next()) {
-        list_.push_back({.id = text_in(message->value, "id"),
-                         .pick = {.record = number, .message = at++},
-                         .message = message->value});
+        put({.id = text_in(message->value, "id"),
+             .pick = {.record = number, .message = at++},
+             .message = message->value});
       }
     } else if (record.kind == "rewind") {
-      const std::string to = text_in(record.payload, "$rewindTo");
-      const auto at = find(to);
-      list_.erase(at == list_.end() ? list_.begin() : at, list_.end());
+      const auto found = places_.find(text_in(record.payload, "$rewindTo"));
+      cut(found == places_.end() ? 0 : found->second);
     }
   }
 
@@ -51,21 +50,23 @@ class Replay {
   }
 
  private:
-  std::vector<Listed>::iterator find(const std::string& id) {
-    return std::find_if(list_.begin(), list_.end(),
-                        [&](const Listed& listed) { return listed.id == id; });
-  }
-
+  // The same id again takes the place of the first; what has none is no message.
   void put(Listed listed) {
-    const auto at = find(listed.id);
-    if (at == list_.end()) {
+    if (listed.id.empty()) return;
+    const auto [found, is_new] = places_.try_emplace(listed.id, list_.size());
+    if (is_new) {
       list_.push_back(std::move(listed));
     } else {
-      *at = std::move(listed);
+      list_[found->second] = std::move(listed);
     }
   }
 
+  void cut(std::size_t from) {
+    for (; list_.size() > from; list_.pop_back()) places_.erase(list_.back().id);
+  }
+
   std::vector<Listed> list_;
+  std::unordered_map<std::string, std::size_t> places_;  // in the list, by id
 };
 
 }  // namespace
@@ -98,30 +99,14 @@ void Gemini::note(std::string_view kind, std::string_view payload, Note& into) c
 
 std::vector<Pick> Gemini::conversation(std::span<const StoredRecord> records,
                                        std::uint32_t at) const {
-  // A document is a list by itself, in its own order.
-  const bool is_document = std::any_of(
-      records.begin(), records.end(), [](const auto& record) { return record.place != kNoRecord; });
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t i = 0; i < records.size() && i <= at; ++i) {
-    if (!is_document || records[i].place != kNoRecord) order.push_back(i);
-  }
-  if (is_document) {
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return records[a].place < records[b].place;
-    });
-  }
   std::vector<Pick> contents;
   Replay replay;
-  for (const std::uint32_t number : order) {
+  for (const std::uint32_t number : in_order(records, at)) {
     if (records[number].redacted) continue;
     if (records[number].kind == "content") contents.push_back({.record = number});
     replay.take(number, records[number]);
   }
   return contents.empty() ? replay.sent() : contents;
-}
-
-Result<Written> Gemini::write(const Transcript&) const {
-  return Error(Code::kUnsupported, "sessions of gemini-cli can only be read");
 }
 
 }  // namespace quipu::dialect::gemini

@@ -4,9 +4,9 @@
 #include <functional>
 #include <unordered_map>
 
-#include "base/time_text.h"
 #include "dialect/json_members.h"
 #include "dialect/pi/messages.h"
+#include "dialect/unix_time.h"
 
 namespace quipu::dialect::pi {
 namespace {
@@ -80,13 +80,6 @@ struct Node {
 
 }  // namespace
 
-std::string harness_time(std::string_view number) {
-  std::int64_t ms = 0;
-  const char* end = number.data() + number.size();
-  if (std::from_chars(number.data(), end, ms).ec != std::errc()) return {};
-  return format_timestamp(ms);
-}
-
 bool describe_transaction(const Fields& fields, Record& record) {
   const std::string kind = fields.text("kind");
   const bool is_list = record.bytes.starts_with('[');
@@ -100,7 +93,7 @@ bool describe_transaction(const Fields& fields, Record& record) {
   each_entry(record.bytes, [&](std::string_view entry) {
     record.is_fact = false;
     if (const auto time = json::find_member(entry, "timestamp")) {
-      record.timestamp = harness_time(time->value);
+      record.timestamp = time_of(time->value);
     }
   });
   return true;

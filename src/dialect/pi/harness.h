@@ -20,9 +20,6 @@ namespace quipu::dialect::pi {
 
 inline constexpr std::string_view kTransaction = "transaction";
 
-/// Milliseconds as RFC 3339; empty for anything else.
-std::string harness_time(std::string_view number);
-
 /// False when the record is none of version 4.
 bool describe_transaction(const Fields& fields, Record& record);
 

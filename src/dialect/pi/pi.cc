@@ -1,11 +1,11 @@
 #include "dialect/pi/pi.h"
 
-#include "base/time_text.h"
 #include "base/try.h"
 #include "dialect/json_members.h"
 #include "dialect/line_reader.h"
 #include "dialect/pi/harness.h"
 #include "dialect/pi/messages.h"
+#include "dialect/unix_time.h"
 
 namespace quipu::dialect::pi {
 namespace {
@@ -63,7 +63,7 @@ Result<std::unique_ptr<Reader>> Pi::open(const Source& source, fs::HostFiles& fi
     outline.cwd = fields.text("cwd");
     outline.created = fields.text("timestamp");
     if (const json::Member* created = fields.find("createdAt")) {
-      outline.created = harness_time(created->value);
+      outline.created = time_of(created->value);
     }
     return false;
   }));

@@ -78,6 +78,78 @@ TEST(Gemini, CallsAndTheirResultsStandInOneRecord) {
                    "assistant: ls({\"p\":1})", "assistant: = a.txt"}));
 }
 
+TEST(Gemini, AListHasCallsAmongTheWordsAndAnIdOnce) {
+  EXPECT_EQ(
+      said(
+          R"({"$set":{"messages":[{"id":"u","type":"user","content":"one"},)"
+          R"({"id":"g","type":"gemini","content":[{"text":"hm","thought":true},{"functionCall":{"id":"c","name":"ls","args":{}}}],)"
+          R"("thoughts":[{"description":"hm"}],"toolCalls":[{"id":"c","name":"ls","args":{},"result":[{"functionResponse":{"id":"c","name":"ls","response":{"output":"a"}}}]}]},)"
+          R"({"id":"r","type":"user","content":"first"},{"id":"r","type":"user","content":"last"}]}})"
+          "\n"),
+      (Lines{"user: one", "assistant: (hm)", "assistant: ls({})", "assistant: = a", "user: last"}));
+}
+
+TEST(Gemini, ACommandIsKnownByTheWholeText) {
+  EXPECT_EQ(said(R"({"id":"a","type":"user","content":[{"text":"see "},{"text":"/etc"}]})"
+                 "\n"
+                 R"({"id":"b","type":"user","content":[{"text":"  "},{"text":" /help"}]})"
+                 "\n"),
+            (Lines{"user: see ", "user: /etc"}));
+}
+
+TEST(Gemini, WhatIsWrittenIsReadAgain) {
+  ImportMachine machine;
+  const std::string calls =
+      R"(,"thoughts":[{"subject":"","description":"D"}],"tokens":{"input":100,"output":20,"cached":40,"thoughts":5,"tool":0,"total":125},)"
+      R"("toolCalls":[{"id":"c","name":"ls","args":{"p":1},"status":"success",)"
+      R"("result":[{"functionResponse":{"id":"c","name":"ls","response":{"output":"a.txt"}}}]},)"
+      R"({"id":"d","name":"rm","args":{},"status":"error","result":[{"functionResponse":{"id":"d","name":"rm","response":{"error":"no"}}}]}])";
+  machine.host.files["/home/ada/.gemini/tmp/p/.project_root"] = "/data/My Atlas!";
+  machine.host.files[kPath] = kHeader + user("u", "one") + answer("g", "two", calls) +
+                              user("v", "three") + answer("h", "four") +
+                              R"({"$set":{"summary":"Maps"}})"
+                              "\n";
+  machine.import("gemini", kPath);
+  ImportMachine other;
+  std::string written;
+  auto given = export_session(machine.store, "gemini.g1", {.to = "gemini", .normalise = true},
+                              [&](const std::string& path, std::string_view bytes) {
+                                other.host.files["/home/ada/.gemini/" + path] += bytes;
+                                if (path.ends_with(".jsonl")) written = path;
+                                return Result<void>();
+                              });
+  ASSERT_TRUE(given.ok()) << given.error().message();
+  EXPECT_TRUE(written.starts_with("tmp/my-atlas/chats/session-2026-03-01T09-30-")) << written;
+  EXPECT_EQ(other.host.files["/home/ada/.gemini/tmp/my-atlas/.project_root"], "/data/My Atlas!");
+  const auto found = other.find({.agents = {}, .paths = {"/home/ada"}, .since_ms = 0});
+  ASSERT_EQ(found.sources.size(), 1u);
+  const std::string id = other.import_all(found.sources).at(0).session_id;
+  EXPECT_EQ(other.said(id), machine.said("gemini.g1"));
+  const auto summary = other.store.sessions().describe_session(id);
+  EXPECT_EQ(summary->title, "Maps");
+  EXPECT_EQ(summary->cwd, "/data/My Atlas!");
+  EXPECT_EQ(summary->counts.tokens_in, 60u);
+  EXPECT_EQ(summary->counts.tokens_out, 25u);
+  EXPECT_TRUE(given->lost.empty());
+}
+
+TEST(Gemini, WhatItWouldTakeForACommandIsReported) {
+  ImportMachine machine;
+  const std::string path = "/home/ada/.pi/agent/sessions/--data--/2026_s1.jsonl";
+  machine.host.files[path] =
+      R"({"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/data"})"
+      "\n"
+      R"({"type":"message","id":"a","parentId":null,"timestamp":"2026-03-01T09:30:01.000Z","message":{"role":"user","content":" /etc/hosts: what is it?","timestamp":1}})"
+      "\n";
+  machine.import("pi", path);
+  const auto ignore = [](const std::string&, std::string_view) { return Result<void>(); };
+  const auto given = export_session(machine.store, "pi.s1", {.to = "gemini"}, ignore);
+  ASSERT_TRUE(given.ok());
+  ASSERT_EQ(given->lost.size(), 1u);
+  EXPECT_EQ(given->lost[0].what, "prompt");
+  EXPECT_EQ(given->lost[0].entry_id, "a");
+}
+
 TEST(Gemini, InputCountsWithoutTheCacheAndOutputWithThoughts) {
   ImportMachine machine;
   const std::string tokens =

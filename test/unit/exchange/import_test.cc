@@ -51,6 +51,15 @@ TEST(Import, EveryKindOfLineComesBack) {
   EXPECT_FALSE(report.problems.empty());
 }
 
+TEST(Import, ARecordMayBeCalledAsOurOwnEntriesAre) {
+  ImportMachine machine;
+  machine.host.files[kPath] = kHeader + line("header", "", "user", "one") + "\n" +
+                              line("source", "header", "user", "two") + "\n";
+  machine.import("pi", kPath);
+  EXPECT_EQ(machine.give("pi.s1", "pi").begin()->second, machine.host.files[kPath]);
+  EXPECT_EQ(machine.import("pi", kPath).added, 0u);
+}
+
 TEST(Import, ALineThatIsCutOffIsReplacedByTheWholeOne) {
   const std::string whole = kHeader + line("a", "", "user", "one") + "\n";
   for (std::size_t cut = kHeader.size(); cut <= whole.size(); ++cut) {
@@ -301,6 +310,31 @@ TEST(Export, AnotherAgentReadsTheSameConversation) {
       at = all.find(text, at);
       EXPECT_NE(at, std::string::npos) << text << " is not in\n" << all;
     }
+  }
+}
+
+TEST(Export, WhatStoodOnSeveralLinesStandsOnOne) {
+  ImportMachine machine;
+  const std::string path = "/home/ada/.gemini/tmp/p/chats/session-x.json";
+  machine.host.files[path] =
+      "{\"sessionId\": \"g1\", \"projectHash\": \"h\", \"messages\": [\n"
+      "{\"id\": \"1\", \"type\": \"user\", \"content\": \"go\"},\n"
+      "{\"id\": \"2\", \"type\": \"gemini\", \"content\": \"\", \"toolCalls\": [{\"id\": \"c\", "
+      "\"name\": \"x\",\n"
+      " \"args\": {\n  \"p\": 1\n }}]}]}";
+  machine.import("gemini", path);
+  for (const std::string agent :
+       {"claude", "codex", "craft", "gemini", "jsonl", "myagents", "pi"}) {
+    SCOPED_TRACE(agent);
+    std::string lines;
+    auto given = export_session(machine.store, "gemini.g1", {.to = agent, .normalise = true},
+                                [&](const std::string& name, std::string_view bytes) {
+                                  if (name.ends_with(".jsonl")) lines += bytes;
+                                  return Result<void>();
+                                });
+    ASSERT_TRUE(given.ok()) << given.error().message();
+    EXPECT_EQ(lines.find("{\n"), std::string::npos) << lines;
+    EXPECT_NE(lines.find("\"p"), std::string::npos) << lines;
   }
 }
 

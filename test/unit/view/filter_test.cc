@@ -50,6 +50,47 @@ TEST_F(Filters, NewestFirstThenById) {
   EXPECT_EQ((Ids{"c", "a", "b", "d"}), list(kAllProjects));
 }
 
+TEST_F(Filters, PartsOfOthersAreLeftOutWhileTheOthersAreThere) {
+  const auto source = [&](const std::string& id, const std::string& more) {
+    append(store_, id, {entry_of("fact.quipu.source", R"({"path":"/)" + id + "\"" + more + "}")});
+  };
+  make("claude.main", 10, {}, "claude");
+  make("claude.helper", 20, {}, "claude");
+  source("claude.helper", R"(,"spawnedBy":"main")");
+  make("claude.orphan", 30, {}, "claude");
+  source("claude.orphan", R"(,"spawnedBy":"gone")");
+  make("claude.sdk", 40, {}, "claude");
+  source("claude.sdk", "");
+  make("chat", 50, {}, "craft");
+  append(store_, "chat", {entry_of("session_info", R"({"sdkSessionId":"sdk"})")});
+  SessionFilter whole = kAllProjects;
+  whole.whole_only = true;
+  EXPECT_EQ((Ids{"claude.orphan", "chat", "claude.main"}), list(whole));
+  EXPECT_EQ(5u, list(kAllProjects).size());
+  const auto described = store_.sessions().describe_session("chat");
+  ASSERT_TRUE(described.ok());
+  EXPECT_EQ("claude.sdk", described->model_session);
+  EXPECT_EQ("/claude.sdk", described->model_source);
+  const auto page = store_.sessions().list_sessions(whole, kEverything);
+  ASSERT_TRUE(page.ok());
+  EXPECT_EQ("claude.sdk", page->items[1].model_session);
+  EXPECT_EQ("/claude.sdk", page->items[1].model_source);
+}
+
+TEST_F(Filters, OfACircleEverybodyIsShown) {
+  for (const char* id : {"claude.a", "claude.b", "claude.c"}) make(id, 10, {}, "claude");
+  const auto made_by = [&](const std::string& id, const std::string& parent) {
+    append(store_, id,
+           {entry_of("fact.quipu.source", R"({"path":"/x","spawnedBy":")" + parent + "\"}")});
+  };
+  made_by("claude.a", "b");
+  made_by("claude.b", "a");
+  made_by("claude.c", "c");
+  SessionFilter whole = kAllProjects;
+  whole.whole_only = true;
+  EXPECT_EQ(3u, list(whole).size());
+}
+
 TEST_F(Filters, EachMustHold) {
   make("a", 10, "p", "x");
   make("b", 20, "p", "y");

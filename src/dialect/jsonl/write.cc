@@ -1,0 +1,65 @@
+// A transcript as entries: the form of our own messages has a place for all of it.
+#include "dialect/answers.h"
+#include "dialect/jsonl/jsonl.h"
+#include "dialect/made_ids.h"
+#include "model/envelope.h"
+#include "model/session_header.h"
+
+namespace quipu::dialect::jsonl {
+namespace {
+
+// What lies in the attachments of the store stays there.
+void report_attachments(const TranscriptMessage& from, const std::vector<Part>& parts,
+                        Written& written) {
+  for (const Part& part : parts) {
+    report_attachments(from, part.content, written);
+    if (part.type == PartType::kAttachment && part.data.empty()) {
+      lose(written, from, "attachment", "its bytes are not in the session");
+    }
+  }
+}
+
+}  // namespace
+
+Result<Written> Jsonl::write(const Transcript& transcript) const {
+  const MadeIds ids(transcript.seed);
+  Written written;
+  written.session = ids.uuid("session");
+  std::string text;
+  const auto line = [&](const EntryParts& parts) {
+    append_entry_json(text, parts);
+    text += '\n';
+  };
+  SessionHeader header;
+  header.version = kSchemaVersion;
+  header.session_id = written.session;
+  header.cwd = transcript.cwd;
+  header.title = transcript.title;
+  const std::string payload = session_header_payload(header);
+  line({.id = "header",
+        .parent = std::nullopt,
+        .type = "session_header",
+        .timestamp = transcript.created,
+        .run_id = {},
+        .payload = payload,
+        .meta = {}});
+  std::string parent;  // empty: none
+  std::uint64_t count = 0;
+  for (const TranscriptMessage& from : transcript.messages) {
+    const std::string id = ids.hex("message " + std::to_string(++count), 16);
+    const std::string message = encode_message(from.message);
+    line({.id = id,
+          .parent = parent,
+          .type = "message",
+          .timestamp = from.timestamp,
+          .run_id = {},
+          .payload = message,
+          .meta = {}});
+    parent = id;
+    report_attachments(from, from.message.parts, written);
+  }
+  written.files.push_back({.path = written.session + ".jsonl", .bytes = std::move(text)});
+  return written;
+}
+
+}  // namespace quipu::dialect::jsonl

@@ -1,0 +1,154 @@
+#include "dialect/myagents/myagents.h"
+
+#include <algorithm>
+
+#include "base/try.h"
+#include "dialect/document_reader.h"
+#include "dialect/json_members.h"
+#include "dialect/myagents/messages.h"
+#include "dialect/side_files.h"
+
+namespace quipu::dialect::myagents {
+namespace {
+
+constexpr std::string_view kLines = ".jsonl";
+constexpr std::string_view kDocument = ".json";
+constexpr std::string_view kPlace = "/.myagents/sessions/";
+constexpr std::string_view kIndex = "sessions.json";
+constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+std::string without(std::string_view ending, const std::string& path) {
+  return path.substr(0, path.size() - ending.size());
+}
+
+std::string session_of(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.substr(0, name.rfind('.'));
+}
+
+bool is_index(std::string_view path) {
+  return path.ends_with(kIndex) &&
+         (path.size() == kIndex.size() || path.ends_with("/sessions.json"));
+}
+
+// The object of a session in the index, as it stands there. Nothing can be said while the
+// program writes the index: it is not written at once.
+std::string entry_of(const std::string& session, const Source& source, fs::HostFiles& files) {
+  for (const std::string& path : source.files) {
+    if (!is_index(path)) continue;
+    const auto file = files.open(path);
+    if (!file.ok()) continue;
+    auto text = read_document(**file);
+    if (!text.ok()) continue;
+    const auto document = Document::parse(std::move(*text), "");
+    if (!document.ok()) continue;
+    for (const std::string_view entry : document->elements()) {
+      if (text_in(entry, "id") == session) return std::string(entry);
+    }
+  }
+  return {};
+}
+
+void describe(const Fields& fields, Record& record) {
+  const std::string role = fields.text("role");
+  record.kind = role == "user" || role == "assistant" ? "message" : "unknown";
+  record.is_fact = record.kind != "message";
+  record.id = fields.text("id");
+  record.timestamp = fields.text("timestamp");
+}
+
+Result<std::unique_ptr<Reader>> open_first(const std::string& path, fs::HostFiles& files,
+                                           Outline outline, const ReadPosition& from) {
+  TRY_ASSIGN(auto file, files.open(path));
+  if (path.ends_with(kDocument)) {
+    TRY_ASSIGN(std::string text, read_document(*file));
+    TRY_ASSIGN(Document document, Document::parse(std::move(text), "messages"));
+    if (outline.created.empty() && !document.elements().empty()) {
+      outline.created = text_in(document.elements().front(), "timestamp");
+    }
+    return std::unique_ptr<Reader>(
+        std::make_unique<DocumentReader>(std::move(document), std::move(outline), describe));
+  }
+  if (outline.created.empty()) {
+    TRY(peek_lines(*file, kHeadBytes, [&](const Fields& fields) {
+      outline.created = fields.text("timestamp");
+      return false;
+    }));
+  }
+  return std::unique_ptr<Reader>(
+      std::make_unique<LineReader>(std::move(file), std::move(outline), from, describe));
+}
+
+}  // namespace
+
+std::vector<std::string> MyAgents::places(const Machine& machine) const {
+  const std::string place(kPlace);
+  return {machine.home + place.substr(0, place.size() - 1)};
+}
+
+bool MyAgents::recognises(const std::string& path, std::string_view head) const {
+  const bool is_document = path.ends_with(kDocument);
+  if ((!is_document && !path.ends_with(kLines)) || is_index(path)) return false;
+  if (path.find(kPlace) != std::string::npos) return true;
+  if (is_document) {
+    json::ElementWalk messages(json::value_onward(head, "messages"));
+    const auto first = messages.next();
+    return first && is_message(first->value);
+  }
+  while (!head.empty()) {  // lines that nobody can read are passed over
+    const std::string_view line = head.substr(0, head.find('\n'));
+    if (is_message(line)) return true;
+    head.remove_prefix(std::min(head.size(), line.size() + 1));
+  }
+  return false;
+}
+
+Result<std::vector<Source>> MyAgents::sources(const std::string& path, fs::HostFiles& files) const {
+  Source source{.agent = std::string(name()), .path = path, .part = {}, .files = {}};
+  const bool is_document = path.ends_with(kDocument);
+  if (is_document || path.ends_with(kLines)) {
+    const std::string base = without(is_document ? kDocument : kLines, path);
+    const std::string lines = base + std::string(kLines);
+    const std::string document = base + std::string(kDocument);
+    if (is_document && files.exists(lines)) source.path = lines;
+    source.files.push_back(source.path);
+    if (source.path != document && files.exists(document)) source.files.push_back(document);
+  } else {
+    source.files.push_back(path);
+  }
+  // In its place the index lies above the sessions; in an export beside them.
+  const std::string own = parent_of(path);
+  const std::string beside = own + "/" + std::string(kIndex);
+  const std::string root = files.exists(beside) ? own : parent_of(own);
+  const std::string index = root + "/" + std::string(kIndex);
+  if (files.exists(index)) source.files.push_back(index);
+  TRY(add_files_below(root + "/attachments/" + session_of(path), files, source.files));
+  return std::vector<Source>{std::move(source)};
+}
+
+Result<std::unique_ptr<Reader>> MyAgents::open(const Source& source, fs::HostFiles& files,
+                                               const ReadPosition& from) const {
+  const std::string session = session_of(source.path);
+  const std::string entry = entry_of(session, source, files);
+  Outline outline;
+  outline.session = session;
+  outline.cwd = text_in(entry, "agentDir");
+  outline.created = text_in(entry, "createdAt");
+  TRY_ASSIGN(auto first, open_first(source.path, files, std::move(outline), from));
+  if (source.files.size() < 2) return first;
+  const auto kind_of = [legacy = session + std::string(kDocument)](std::string_view name) {
+    return std::string(is_index(name) ? "session" : name == legacy ? "legacy" : "file");
+  };
+  const auto part_of = [entry](std::string_view name) -> std::optional<std::string> {
+    if (!is_index(name)) return std::nullopt;
+    return entry.empty() ? std::string() : "[\n  " + entry + "\n]";
+  };
+  return std::unique_ptr<Reader>(
+      std::make_unique<SideFiles>(std::move(first), source, files, kind_of, part_of));
+}
+
+bool MyAgents::leads(std::string_view) const { return true; }
+
+}  // namespace quipu::dialect::myagents
