@@ -9,7 +9,8 @@ import { Teller, texts } from "./quipu.mjs";
 
 const kPrompt = "vendor check";
 const kTurnMs = 10000;
-const kNoResult = "result [No result: the call was interrupted.]";
+// What it sends for a call that was never answered.
+const kNoResult = "result aborted";
 
 function binary(place) {
   const packages = join(place, "node_modules", "@openai");
@@ -132,7 +133,7 @@ function told(input) {
     else if (item.type === "custom_tool_call") teller.call(item.call_id, item.name, item.input);
     else if (item.type?.endsWith("_call_output")) teller.result(item.call_id, texts(item.output));
   }
-  return teller.lines();
+  return teller.lines().filter((line) => line !== kNoResult);
 }
 
 function tell(teller, { role, content }) {
@@ -220,6 +221,5 @@ export default {
     return loaded;
   },
 
-  // It has another word for calls that nobody answered.
-  ours: (quipu, session) => quipu.told(session).map((line) => (line === kNoResult ? "result aborted" : line)),
+  ours: (quipu, session) => quipu.told(session),
 };

@@ -31,7 +31,7 @@ const places = resolve(packages);
 
 class Tally {
   constructor(agent, what) {
-    Object.assign(this, { agent, what, same: 0, differ: 0, refused: 0 });
+    Object.assign(this, { agent, what, same: 0, differ: 0, refused: 0, reported: 0 });
   }
 
   // `ours` is asked only for what they load.
@@ -65,11 +65,20 @@ async function read(vendor, place, store, sources, scratch) {
   return tally;
 }
 
+// The first `count` of each agent; all without.
+function chosen(sources, count = Infinity) {
+  const taken = new Map();
+  return sources.filter(({ agent }) => {
+    taken.set(agent, (taken.get(agent) ?? 0) + 1);
+    return taken.get(agent) <= count;
+  });
+}
+
 async function write(vendor, place, store, sources, scratch) {
   const written = new Tally(vendor.agent, "written");
   const carried = new Tally(vendor.agent, "carried");
   const exported = [];
-  for (const [i, { session }] of sources.entries()) {
+  for (const [i, { session }] of chosen(sources, vendor.sample).entries()) {
     const told = store.told(session);
     if (!told.some((line) => line.startsWith("user "))) continue;  // nobody lists what nobody began
     try {
@@ -79,12 +88,13 @@ async function write(vendor, place, store, sources, scratch) {
     }
   }
   const loaded = await vendor.load(place, exported.map((one) => one.files[0]), join(scratch, "written"));
-  exported.forEach(({ session, told, files }, i) => {
+  exported.forEach(({ session, told, files, lost }, i) => {
     const again = new Quipu(quipu_path, join(scratch, "again", String(i)));
     const [taken] = again.import(files[0]);
     if (!taken) return written.refuse(session, "quipu does not recognise what it wrote");
     written.compare(session, loaded[i], () => vendor.ours(again, taken.session));
-    carried.compare(session, { said: again.told(taken.session) }, () => told);
+    if (lost.some(({ what }) => what === "prompt")) ++carried.reported;
+    else carried.compare(session, { said: again.told(taken.session) }, () => told);
   });
   return [written, carried];
 }
@@ -96,12 +106,12 @@ async function check(vendor, store, sources, scratch) {
 }
 
 function table(rows) {
-  const lines = ["| agent | package | compared | sessions | the same | differ | not loaded |", "|---|---|---|---|---|---|---|"];
+  const lines = ["| agent | package | compared | sessions | the same | differ | not loaded | loss reported |", "|---|---|---|---|---|---|---|---|"];
   for (const { vendor, tallies, problem } of rows) {
     const head = `| \`${vendor.agent}\` | ${vendor.package} ${vendor.version}`;
-    if (problem) lines.push(`${head} | not compared: ${problem.replaceAll("|", "/")} | | | | |`);
-    for (const { what, same, differ, refused } of tallies) {
-      lines.push(`${head} | ${what} | ${same + differ + refused} | ${same} | ${differ} | ${refused} |`);
+    if (problem) lines.push(`${head} | not compared: ${problem.replaceAll("|", "/")} | | | | | |`);
+    for (const { what, same, differ, refused, reported } of tallies) {
+      lines.push(`${head} | ${what} | ${same + differ + refused + reported} | ${same} | ${differ} | ${refused} | ${reported} |`);
     }
   }
   return lines.join("\n");
@@ -110,7 +120,7 @@ function table(rows) {
 const scratch = mkdtempSync(join(tmpdir(), "vendor-check-"));
 try {
   const store = new Quipu(quipu_path, join(scratch, "store"));
-  const sources = store.import(resolve(corpora)).filter((one) => one.session);
+  const sources = store.import(resolve(corpora)).sort((a, b) => (a.source < b.source ? -1 : 1));
   const rows = [];
   for (const vendor of [claude, codex, gemini, opencode, pi]) {
     if (only.length > 0 && !only.includes(vendor.agent)) continue;
