@@ -55,7 +55,7 @@ tsan: ## the tests that use threads, with ThreadSanitizer
 	@$(compile) tsan
 	@$(runtests) tsan
 
-vendor-check: ## compare with the agents' own loaders, which npm installs to build/vendor
+vendor-check: ## compare with the agents' own loaders, from npm; only some: AGENTS="claude pi"
 	@tools/install_packages.sh build
 	@$(configure) dev
 	@$(compile) dev --target quipu

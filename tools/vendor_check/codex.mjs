@@ -76,6 +76,9 @@ class AppServer {
   constructor(program, home) {
     this.process = spawn(program, ["app-server"], { env: { ...process.env, HOME: home, CODEX_HOME: home }, stdio: ["pipe", "pipe", "ignore"] });
     createInterface({ input: this.process.stdout }).on("line", (line) => this.#take(JSON.parse(line)));
+    this.ended = new Promise((done) => this.process.once("exit", done).once("error", done)).then(() => {
+      for (const answer of this.#waiting.values()) answer({ error: { message: "the app-server has ended" } });
+    });
   }
 
   #take(message) {
@@ -176,6 +179,7 @@ async function loadHome(program, home, threads) {
     return loaded;
   } finally {
     server.process.kill();
+    await server.ended;
     model.close();
   }
 }

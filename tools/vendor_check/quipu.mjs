@@ -13,8 +13,8 @@ import { mkdirSync } from "node:fs";
 const kOutputMax = 1 << 30;
 // What stands in a request where a tool gave nothing.
 const kNoOutput = "(no output)";
-// And where a call was never answered: every agent says that in its own words, or not at all.
-const kNoResult = "result [No result: the call was interrupted.]";
+// And where a call was never answered: we, and opencode. Others say it otherwise, or not at all.
+const kNoResults = ["result [No result: the call was interrupted.]", "result Tool execution aborted"];
 
 export class Quipu {
   /// `store` is made; `program` is only ever told of that one.
@@ -69,7 +69,7 @@ export class Quipu {
     for (const { role, content } of this.context(session).messages) {
       for (const part of content) tell(teller, role, part);
     }
-    return teller.lines().filter((line) => line !== kNoResult);
+    return teller.lines().filter((line) => !kNoResults.includes(line));
   }
 }
 

@@ -54,7 +54,7 @@ class Tally {
 }
 
 // Errors of a program are what it wrote.
-const reason = (error) => String(error.stderr || error.message).trim().split("\n").slice(-2).join(" ").slice(0, 300);
+const reason = (error) => String(error.stderr || error.message).trim().split("\n").slice(0, 2).join(" ").slice(0, 300);
 
 async function read(vendor, place, store, sources, scratch) {
   const tally = new Tally(vendor.agent, "read");
@@ -99,8 +99,7 @@ async function write(vendor, place, store, sources, scratch) {
   return [written, carried];
 }
 
-async function check(vendor, store, sources, scratch) {
-  const place = install(vendor, places);
+async function check(vendor, place, store, sources, scratch) {
   const own = sources.filter((one) => one.agent === vendor.agent);
   return [await read(vendor, place, store, own, scratch), ...(await write(vendor, place, store, sources, scratch))];
 }
@@ -117,28 +116,35 @@ function table(rows) {
   return lines.join("\n");
 }
 
-const scratch = mkdtempSync(join(tmpdir(), "vendor-check-"));
-try {
-  const store = new Quipu(quipu_path, join(scratch, "store"));
-  const sources = store.import(resolve(corpora)).sort((a, b) => (a.source < b.source ? -1 : 1));
-  const rows = [];
-  for (const vendor of [claude, codex, gemini, opencode, pi]) {
-    if (only.length > 0 && !only.includes(vendor.agent)) continue;
-    const row = { vendor, tallies: [] };
-    rows.push(row);
-    const home = join(scratch, vendor.agent);
-    mkdirSync(home);
-    try {
-      row.tallies = await check(vendor, store, sources, home);
-    } catch (error) {
-      row.problem = reason(error);
-      console.error(error);
-    }
+/// A problem is written down, and the run goes on.
+async function attempt(row, work) {
+  if (row.problem) return;
+  try {
+    await work();
+  } catch (error) {
+    row.problem = reason(error);
+    console.error(error);
   }
-  console.log(table(rows));
-  const agrees = ({ tallies, problem }) =>
-    !problem && tallies.every(({ what, differ, refused }) => differ === 0 && (what === "read" || refused === 0));
-  process.exitCode = rows.every(agrees) ? 0 : 1;
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
 }
+
+const scratch = mkdtempSync(join(tmpdir(), "vendor-check-"));
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
+
+const rows = [claude, codex, gemini, opencode, pi]
+  .filter((vendor) => only.length === 0 || only.includes(vendor.agent))
+  .map((vendor) => ({ vendor, tallies: [] }));
+for (const row of rows) await attempt(row, () => (row.place = install(row.vendor, places)));
+process.env.HOME = scratch;  // whatever a loader looks for there, it is not the user's
+const store = new Quipu(quipu_path, join(scratch, "store"));
+const sources = store.import(resolve(corpora)).sort((a, b) => (a.source < b.source ? -1 : 1));
+for (const row of rows) {
+  const home = join(scratch, row.vendor.agent);
+  mkdirSync(home);
+  await attempt(row, async () => (row.tallies = await check(row.vendor, row.place, store, sources, home)));
+}
+console.log(table(rows));
+// An agent may refuse what it wrote itself, long ago; not what we wrote. Nothing is no agreement.
+const agrees = ({ tallies, problem }) => !problem &&
+  tallies.every(({ what, same, differ, refused }) => same > 0 && differ === 0 && (what === "read" || refused === 0));
+process.exitCode = rows.every(agrees) ? 0 : 1;
