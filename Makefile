@@ -2,6 +2,8 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SECONDS ?= 60
+QUIPU ?= build/dev/quipu
+QUIPU_CORPORA ?= ../shared/corpora
 
 # Only the first configuration of a build directory looks at this.
 configure = CMAKE_GENERATOR="$$(command -v ninja >/dev/null && echo Ninja || echo 'Unix Makefiles')" \
@@ -9,10 +11,10 @@ configure = CMAKE_GENERATOR="$$(command -v ninja >/dev/null && echo Ninja || ech
 compile = cmake --build --parallel $(JOBS) --preset
 runtests = ctest --no-label-summary --parallel $(JOBS) --preset
 
-.PHONY: help run test build bench fuzz asan tsan install packages format check clean
+.PHONY: help run test build bench fuzz asan tsan vendor-check install packages format check clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 run: build ## build the command line and run the demonstration
 	@tools/demo.sh build/quipu
@@ -52,6 +54,12 @@ tsan: ## the tests that use threads, with ThreadSanitizer
 	@$(configure) tsan
 	@$(compile) tsan
 	@$(runtests) tsan
+
+vendor-check: ## compare with the agents' own loaders, from npm; only some: AGENTS="claude pi"
+	@tools/install_packages.sh build
+	@$(configure) dev
+	@$(compile) dev --target quipu
+	@node tools/vendor_check/run.mjs "$(QUIPU)" "$(QUIPU_CORPORA)" build/vendor $(AGENTS)
 
 install: build ## install library, headers, command line, manual to PREFIX=/usr/local
 	@cmake --install build --prefix "$(PREFIX)"

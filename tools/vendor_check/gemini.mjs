@@ -1,86 +1,64 @@
-// What gemini-cli makes of session files when it resumes, as JSON on standard output.
-//
-//   npm install --omit=optional @google/gemini-cli-core@0.61.0   (in a scratch directory)
-//   cd SCRATCH && node PROJECT/tools/vendor_check/gemini.mjs DIRECTORY…  > oracle.json
-//   QUIPU_GEMINI_ORACLE=oracle.json build/dev/bin/gemini_test --gtest_filter=GeminiVendor.*
-//
-// Every session below a DIRECTORY is loaded by the program's own functions. Where a
-// DIRECTORY has a `tmp` with `.project_root` files in it, as an export does, the program's
-// registry of projects is asked for the directory of each, too: it must be the same.
-import fs from "node:fs";
-import os from "node:os";
-import path from "node:path";
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
+// gemini-cli's sessions, as its core loads and resumes them, and finds the directory of a project.
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { importFile } from "./packages.mjs";
+import { Teller } from "./quipu.mjs";
 
-const require = createRequire(path.join(process.cwd(), "package.json"));
-const core = path.dirname(require.resolve("@google/gemini-cli-core/package.json"));
-const load = (file) => import(pathToFileURL(path.join(core, "dist/src", file)).href);
-const { loadConversationRecord } = await load("services/chatRecordingService.js");
-const { convertSessionToClientHistory } = await load("utils/sessionUtils.js");
-const { ProjectRegistry } = await load("config/projectRegistry.js");
-
-function* files(at) {
-  if (!fs.statSync(at).isDirectory()) return yield at;
-  for (const name of fs.readdirSync(at).sort()) yield* files(path.join(at, name));
-}
-
-// One line for everything that is said; what was thought is told apart in our own way.
-function* lines(turn) {
-  for (const part of turn.content.parts) {
-    if (part.thought) continue;
-    if (part.functionCall) {
-      yield `call ${part.functionCall.id} ${part.functionCall.name}`;
-    } else if (part.functionResponse) {
-      const { id, response } = part.functionResponse;
-      yield `result ${id} ${response?.output ?? response?.error ?? JSON.stringify(response)}`;
-    } else if (part.text) {
-      yield `${turn.content.role} ${part.text}`;
-    } else if (part.inlineData) {
-      yield `${turn.content.role} ${part.inlineData.mimeType}`;
+// The answer to a call is sent twice.
+function told(turns) {
+  const teller = new Teller();
+  const answered = new Set();
+  for (const { content } of turns) {
+    const role = content.role === "model" ? "assistant" : content.role;
+    for (const part of content.parts) {
+      if (part.functionResponse) {
+        if (!answered.has(part.functionResponse.id)) teller.result(part.functionResponse.id, output(part.functionResponse.response));
+        answered.add(part.functionResponse.id);
+      } else if (part.functionCall) {
+        teller.call(part.functionCall.id, part.functionCall.name, part.functionCall.args);
+      } else if (part.inlineData) {
+        teller.file(role, part.inlineData.mimeType);
+      } else if (part.text && !part.thought) {
+        teller.text(role, part.text);
+      }
     }
   }
+  return teller.lines();
 }
 
-async function session(file) {
-  const record = await loadConversationRecord(file);
-  if (!record?.sessionId) return null;
-  const said = convertSessionToClientHistory(record.messages).flatMap((turn) => [...lines(turn)]);
-  return {
-    path: path.resolve(file), session: record.sessionId, summary: record.summary ?? "",
-    resumable: Boolean(record.hasResumableContent), said,
-  };
+const output = (response) => response?.output ?? response?.error ?? JSON.stringify(response);
+
+// Where an export says whose directory it lies in, the program must look for it there. The
+// registry writes: it works on a copy.
+async function isFound(ProjectRegistry, file, home) {
+  const project = dirname(dirname(file));
+  const marker = join(project, ".project_root");
+  if (!existsSync(marker)) return true;
+  const name = basename(project);
+  mkdirSync(join(home, "tmp", name), { recursive: true });
+  cpSync(marker, join(home, "tmp", name, ".project_root"));
+  const registry = new ProjectRegistry(join(home, "projects.json"), [join(home, "tmp")]);
+  await registry.initialize();
+  return (await registry.getShortId(readFileSync(marker, "utf8"))) === name;
 }
 
-// The registry writes: it works on a copy.
-async function projects(place) {
-  if (!fs.existsSync(path.join(place, "tmp"))) return [];
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), "gemini-check-"));
-  try {
-    fs.cpSync(path.join(place, "tmp"), path.join(home, "tmp"), { recursive: true });
-    const registry = new ProjectRegistry(path.join(home, "projects.json"), [path.join(home, "tmp")]);
-    await registry.initialize();
-    const found = [];
-    for (const name of fs.readdirSync(path.join(home, "tmp")).sort()) {
-      const marker = path.join(home, "tmp", name, ".project_root");
-      if (!fs.existsSync(marker)) continue;
-      const root = fs.readFileSync(marker, "utf8");
-      found.push({ directory: name, given: await registry.getShortId(root) });
+export default {
+  agent: "gemini", package: "@google/gemini-cli-core", version: "0.61.0", npm: ["--omit=optional"],
+
+  async load(place, files, scratch) {
+    const core = (file) => importFile(place, this.package, join("dist/src", file));
+    const { loadConversationRecord } = await core("services/chatRecordingService.js");
+    const { convertSessionToClientHistory } = await core("utils/sessionUtils.js");
+    const { ProjectRegistry } = await core("config/projectRegistry.js");
+    const loaded = [];
+    for (const [i, file] of files.entries()) {
+      const record = await loadConversationRecord(file).catch(() => null);
+      if (!record?.sessionId) loaded.push({ refused: "no session" });
+      else if (!(await isFound(ProjectRegistry, file, join(scratch, String(i))))) loaded.push({ refused: "not found by its project" });
+      else loaded.push({ said: told(convertSessionToClientHistory(record.messages)) });
     }
-    return found;
-  } finally {
-    fs.rmSync(home, { recursive: true, force: true });
-  }
-}
+    return loaded;
+  },
 
-const sessions = [];
-const directories = [];
-for (const place of process.argv.slice(2)) {
-  for (const file of files(place)) {
-    if (!/\.jsonl?$/.test(file) || /checkpoint-|logs\.json$/.test(file)) continue;
-    const one = await session(file);
-    if (one) sessions.push(one);
-  }
-  directories.push(...(await projects(place)));
-}
-console.log(JSON.stringify({ sessions, directories }));
+  ours: (quipu, session) => quipu.told(session),
+};

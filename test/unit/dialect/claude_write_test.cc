@@ -1,9 +1,7 @@
 // Claude: sessions that we write, read back.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "base/json_scan.h"
@@ -227,7 +225,7 @@ TEST(ClaudeSlug, LongOnesEndWithAHash) {
   EXPECT_EQ(slug_of(path), "-" + std::string(199, 'a') + "-feo44x");
 }
 
-// ---- for tools/vendor_check: what the vendor's loader is to read
+// ---- real sessions
 
 Part owned(const PartView& view) {
   const auto text = [](std::string_view token) {
@@ -270,14 +268,6 @@ Transcript transcript_of(const ClaudeSession& session) {
     }
   }
   return transcript;
-}
-
-void write_to(const std::filesystem::path& directory, const Transcript& transcript) {
-  const auto written = Claude().write(transcript);
-  ASSERT_TRUE(written.ok());
-  const std::filesystem::path path = directory / written->files.front().path;
-  std::filesystem::create_directories(path.parent_path());
-  std::ofstream(path, std::ios::binary) << written->files.front().bytes;
 }
 
 std::string flat(const Part& part) {
@@ -335,15 +325,6 @@ TEST(ClaudeWrite, RealSessionsSayTheSame) {
     EXPECT_EQ(told(after).size(), told(before).size());
     if (has_nameless_calls(before)) continue;
     EXPECT_EQ(told(after), told(before));
-  }
-}
-
-TEST(ClaudeWrite, ForTheVendor) {
-  const char* directory = std::getenv("QUIPU_CLAUDE_WRITE_TO");
-  if (directory == nullptr) return;  // nobody asked
-  write_to(directory, worked());
-  for (const std::string& path : corpus_files()) {
-    write_to(directory, transcript_of(ClaudeSession::read(fs::HostFiles::system(), path)));
   }
 }
 
