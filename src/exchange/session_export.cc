@@ -250,7 +250,12 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
   transcript.model = summary.model;
   transcript.provider = summary.provider;
   transcript.seed = session_id + " " + (head.empty() ? summary.head : head);
+  std::unordered_set<std::string> answered;  // some agents write a result more than once
   for (Utterance& utterance : said) {
+    std::erase_if(utterance.message.parts, [&](const Part& part) {
+      return part.type == PartType::kToolResult && !part.tool_use_id.empty() &&
+             !answered.insert(part.tool_use_id).second;
+    });
     const std::string& before =
         transcript.messages.empty() ? transcript.created : transcript.messages.back().timestamp;
     if (!parse_timestamp(utterance.timestamp)) utterance.timestamp = before;

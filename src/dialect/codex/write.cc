@@ -27,10 +27,11 @@ std::string made_uuid(std::int64_t unix_ms, std::string_view seed, std::string_v
          hash.substr(7, 12);
 }
 
-// The providers of other agents: a rollout that named one could not be gone on with.
+// A rollout that names a provider which Codex does not know cannot be gone on with: it
+// knows these without being told.
 bool is_foreign(std::string_view provider) {
-  return provider.empty() || provider == "anthropic" || provider == "google" ||
-         provider == "gemini";
+  return provider != "openai" && provider != "oss" && provider != "ollama" &&
+         provider != "lmstudio";
 }
 
 bool is_for_models(const Part& part) {

@@ -153,7 +153,7 @@ class SessionText {
     call.begin_array();
     for (const Part* part : parts) {
       if (part->type == PartType::kText) {
-        content += part->text;
+        content += (content.empty() ? "" : "\n\n") + part->text;
       } else if (part->type == PartType::kToolUse) {
         add_call(from, *part, call);
       } else if (part->type == PartType::kThinking && !part->redacted) {

@@ -192,7 +192,11 @@ TEST(Import, CopiesThatAreNewTogetherAreAllReported) {
   for (const char* name : {"/a.jsonl", "/b.jsonl", "/c.jsonl"}) {
     machine.host.files[name] = kHeader + line("a", "", "user", name) + "\n";
   }
-  const auto reports = machine.import_all(machine.find({.agents = {"pi"}, .paths = {"/"}}).sources);
+  std::vector<ImportSource> sources;
+  for (const auto& [path, text] : machine.host.files) {
+    sources.push_back({.agent = "pi", .path = path, .part = {}, .files = {path}, .session_id = {}});
+  }
+  const auto reports = machine.import_all(sources);
   std::set<std::string> sessions;
   for (const ImportReport& report : reports) {
     EXPECT_FALSE(report.error) << report.source;
@@ -388,6 +392,34 @@ TEST(Export, AnAnswerInSeveralRecordsIsOneMessage) {
     ++answers;
   }
   EXPECT_EQ(answers, 1u) << text;
+}
+
+// Gemini CLI writes results down again when it goes on with a session.
+TEST(Export, AResultThatWasWrittenTwiceIsOne) {
+  ImportMachine machine;
+  const auto session = machine.store.sessions().create_session({.id = "s"});
+  ASSERT_TRUE(session.ok());
+  const auto entry = [](const std::string& payload) {
+    NewEntry made;
+    made.type = "message";
+    made.payload = payload;
+    return made;
+  };
+  const std::string result =
+      R"({"role":"tool","content":[{"type":"tool_result","toolUseId":"c","content":"done"}]})";
+  ASSERT_TRUE(machine.store.sessions()
+                  .append_session_entries(
+                      "s", {{entry(R"({"role":"user","content":"go"})"),
+                             entry(R"({"role":"assistant","content":[{"type":"tool_use","id":"c",)"
+                                   R"("name":"ls","input":{}}]})"),
+                             entry(result), entry(result)}})
+                  .ok());
+  const std::string text = machine.give("s", "claude").begin()->second;
+  std::size_t results = 0;
+  for (std::size_t at = 0; (at = text.find("\"tool_result\"", at)) != std::string::npos; ++at) {
+    ++results;
+  }
+  EXPECT_EQ(results, 1u) << text;
 }
 
 // Where the agents' own programs look, also when the user has moved it.
