@@ -351,7 +351,8 @@ Result<SessionRow> fold_session(Backend& backend, const std::string& session_id,
   row.cursor.settled_bytes = own.settled_bytes();
   row.cursor.modified_ms = log.modified_ms;
   row.cursor.entries = count;
-  row.summary.log_bytes = log.bytes;
+  // It may have grown since it was looked at, within the millisecond.
+  row.summary.log_bytes = std::max(log.bytes, own.settled_bytes());
   row.summary.damaged = own.damaged();
   row.summary.head.clear();
   row.summary.tail.clear();
