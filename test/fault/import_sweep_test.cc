@@ -82,7 +82,7 @@ void judge_imported(Store& store, const Texts& imported) {
       continue;
     }
     ASSERT_TRUE(text.starts_with(*got)) << *got;
-    const std::string& least =
+    const std::string least =
         acknowledged != imported.end() ? acknowledged->second : stages().front().at(path);
     ASSERT_GE(got->size(), least.size()) << "half a session";
   }
