@@ -13,7 +13,7 @@ ARROWS = {
     "model": ["base"],
     "log": ["model", "fs"],
     "tree": ["base"],
-    "backend": ["log", "model", "tree"],
+    "backend": ["log", "model", "tree", "sql"],
     "sql": ["base"],
     "dialect": ["model", "fs", "sql"],
     "context": ["backend", "tree", "dialect"],
@@ -27,7 +27,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Libraries for programs and tests: nothing of the library may need them.
 NOT_IN_LIBRARY = ("gtest/", "gmock/", "rapidcheck", "benchmark/", "fmt/", "CLI/")
 # Libraries that one folder alone may include.
-ONLY_IN = {"sqlite3": "sql", "zstd": "fs"}
+ONLY_IN = {"sqlite3": "sql", "libpq": "sql", "zstd": "fs"}
 
 
 def reach(folder):

@@ -28,6 +28,7 @@ constexpr const char* kShortHelp = R"(quipu: an append-only session store for AI
   stats project            count, keep apart
   rename tag archive       say what a session is
   verify repair migrate    look after the files
+  copy upgrade             stores in other places
   dump version
 
 `quipu COMMAND --help` says more about a command, `quipu --help` about all.

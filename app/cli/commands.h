@@ -37,6 +37,8 @@ void add_project(CommandLine& line);
 void add_verify(CommandLine& line);
 void add_repair(CommandLine& line);
 void add_migrate(CommandLine& line);
+void add_upgrade(CommandLine& line);
+void add_copy(CommandLine& line);
 void add_dump(CommandLine& line);
 void add_version(CommandLine& line);
 

@@ -1,6 +1,7 @@
 // Everything. Reading order: result.h, entry.h, store.h, tree.h, message.h, context.h,
 // compact.h, writer.h, branch.h, runtime.h, session_facts.h, catalogue.h, project.h,
-// agent_sessions.h, attachments.h, inspect.h, import.h, conversation.h, export.h, usage.h.
+// agent_sessions.h, attachments.h, inspect.h, import.h, conversation.h, export.h, usage.h,
+// copy.h, upgrade.h.
 #pragma once
 
 #include "quipu/agent_sessions.h"  // IWYU pragma: export
@@ -10,6 +11,7 @@
 #include "quipu/compact.h"         // IWYU pragma: export
 #include "quipu/context.h"         // IWYU pragma: export
 #include "quipu/conversation.h"    // IWYU pragma: export
+#include "quipu/copy.h"            // IWYU pragma: export
 #include "quipu/entry.h"           // IWYU pragma: export
 #include "quipu/export.h"          // IWYU pragma: export
 #include "quipu/import.h"          // IWYU pragma: export
@@ -23,6 +25,7 @@
 #include "quipu/session_facts.h"   // IWYU pragma: export
 #include "quipu/store.h"           // IWYU pragma: export
 #include "quipu/tree.h"            // IWYU pragma: export
+#include "quipu/upgrade.h"         // IWYU pragma: export
 #include "quipu/usage.h"           // IWYU pragma: export
 #include "quipu/version.h"         // IWYU pragma: export
 #include "quipu/writer.h"          // IWYU pragma: export

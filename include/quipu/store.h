@@ -43,8 +43,12 @@ struct StoreOptions {
   /// Make the store when there is none. An existing store is opened as it is.
   bool create = false;
   /// How long an append waits for another writer of the same session before it
-  /// gives up with `busy`.
+  /// gives up with `busy`; in a database also how long a lost connection is tried to be
+  /// made again.
   std::chrono::milliseconds lock_wait{5000};
+  /// PostgreSQL: the URL of a replica that is asked for what is only read. What this process
+  /// itself has written or seen is never answered older than that.
+  std::string replica{};
   /// For tests: null means the machine's own.
   Clock* clock = nullptr;
   Random* random = nullptr;
@@ -244,7 +248,8 @@ class SessionStore {
 };
 
 /// One place that holds everything. Opened by URL: `file:DIR` (or a plain
-/// path), `memory:`.
+/// path), `sqlite:FILE`, `postgres://USER@HOST/DATABASE?schema=NAME` (as libpq takes it; the
+/// schema is `quipu` unless said otherwise), `memory:`.
 class Store {
  public:
   /// Checks that the storage is there and usable and reads its version.

@@ -151,8 +151,10 @@ std::string_view Statement::bytes(int column) const {
 void Connection::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 Result<Connection> Connection::open(const std::string& file, const ConnectionOptions& options) {
-  const int flags = SQLITE_OPEN_READWRITE | (options.create ? SQLITE_OPEN_CREATE : 0) |
-                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
+  const int access = options.read_only
+                         ? SQLITE_OPEN_READONLY
+                         : SQLITE_OPEN_READWRITE | (options.create ? SQLITE_OPEN_CREATE : 0);
+  const int flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
   sqlite3* raw = nullptr;
   const int status = sqlite3_open_v2(file.c_str(), &raw, flags, nullptr);
   Connection connection(raw);  // there even after most failures
@@ -163,6 +165,17 @@ Result<Connection> Connection::open(const std::string& file, const ConnectionOpt
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   TRY(connection.execute("PRAGMA mmap_size=0; PRAGMA cell_size_check=ON"));
+  if (options.own_checkpoints) {
+    sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    // In place of the checkpoint that a commit would make.
+    sqlite3_wal_hook(
+        raw,
+        [](void* pages, sqlite3*, const char*, int count) {
+          *static_cast<int*>(pages) = count;
+          return SQLITE_OK;
+        },
+        connection.log_pages_.get());
+  }
   if (options.is_private_copy) {
     sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, kCopiedValueBytesMax);
@@ -203,6 +216,14 @@ Result<std::string> Connection::image() {
       sqlite3_serialize(database_.get(), "main", &size, 0));
   if (bytes == nullptr && size != 0) return Error(Code::kNoMemory, "sqlite: no image");
   return std::string(reinterpret_cast<const char*>(bytes.get()), static_cast<std::size_t>(size));
+}
+
+Result<void> Connection::checkpoint() {
+  const int status = sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE,
+                                               nullptr, nullptr);
+  if (status != SQLITE_OK) return error_of(status, database_.get());
+  *log_pages_ = 0;
+  return {};
 }
 
 void Connection::interrupt() { sqlite3_interrupt(database_.get()); }

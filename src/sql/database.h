@@ -1,9 +1,10 @@
-// The small face over SQL: connection, statement, transaction.
+// SQLite: connection, statement, transaction. For files that are SQLite's in any
+// case: views of our own, databases of other programs, and the driver of a store
+// (sqlite_engine.h). What runs on other engines as well speaks to engine.h.
 //
-// Everything that speaks SQL speaks it through these three, so that another
-// driver can stand beside SQLite without its callers changing: values are
-// integers, texts and null, in other programs' databases reals and bytes, too; parameters
-// are `?1`, `?2` …, columns count from 0. The SQL text itself is the caller's business.
+// Values are integers, texts and null, in other programs' databases reals and bytes,
+// too; parameters are `?1`, `?2` …, columns count from 0. The SQL text itself is the
+// caller's business.
 //
 // Errors: `busy` when another connection held the database for longer than
 // `busy_wait`, or the call was interrupted; `corrupt` for a file that is damaged
@@ -63,6 +64,9 @@ class Statement {
   /// Valid until the next `step` or `reset`.
   std::string_view bytes(int column) const;
 
+  /// As Connection::abandon.
+  void abandon() { [[maybe_unused]] sqlite3_stmt* leaked = statement_.release(); }
+
  private:
   friend class Connection;
   struct Finalize {
@@ -82,6 +86,11 @@ struct ConnectionOptions {
   /// Nobody else has this file: no lock is given back, nothing is made beside it, nothing
   /// of its log is taken in at the end, and nothing in it is changed.
   bool is_private_copy = false;
+  /// The write-ahead log is taken in when the caller says so (`checkpoint`), never by
+  /// SQLite itself: not by a commit, nor at the end.
+  bool own_checkpoints = false;
+  /// Nothing is written.
+  bool read_only = false;
 };
 
 class Connection {
@@ -99,6 +108,12 @@ class Connection {
   /// The database as the bytes of its file.
   Result<std::string> image();
 
+  /// With `own_checkpoints`: pages in the write-ahead log after the last commit of this
+  /// connection.
+  int log_pages() const { return *log_pages_; }
+  /// Takes the log into the database, as far as no reader stands in the way.
+  Result<void> checkpoint();
+
   /// Ends what is running now with `busy`. From any thread.
   void interrupt();
 
@@ -113,6 +128,7 @@ class Connection {
   explicit Connection(sqlite3* database) : database_(database) {}
 
   std::unique_ptr<sqlite3, Close> database_;
+  std::unique_ptr<int> log_pages_ = std::make_unique<int>(0);  // SQLite keeps the address
 };
 
 /// All of it or nothing: what is not committed is rolled back at the end.

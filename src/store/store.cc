@@ -1,10 +1,12 @@
 #include "quipu/store.h"
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "backend/backend.h"
 #include "backend/file/file_backend.h"
 #include "backend/memory/memory_backend.h"
+#include "backend/sql/sql_stores.h"
 #include "base/try.h"
 #include "fs/posix_fs.h"
 #include "view/catalogue.h"
@@ -39,6 +41,22 @@ Result<std::shared_ptr<Backend>> open_file_store(std::string path, const StoreOp
   return backend;
 }
 
+Result<std::shared_ptr<Backend>> open_sql_store(std::string_view url, const StoreOptions& options,
+                                                Clock& clock, Random& random) {
+  TRY_ASSIGN(auto primary, sqlstore::connections(url, options.create, clock, options.lock_wait));
+  sql::Pool::Open replica;
+  if (!options.replica.empty()) {
+    if (!sqlstore::is_postgres(url) || !sqlstore::is_postgres(options.replica)) {
+      return Error(Code::kInvalidArgument, "only PostgreSQL has replicas: " + options.replica);
+    }
+    TRY_ASSIGN(replica, sqlstore::connections(options.replica, false, clock, options.lock_wait));
+  }
+  TRY_ASSIGN(auto backend,
+             sqlstore::SqlBackend::open(std::move(primary), std::move(replica), clock, random,
+                                        {.create = options.create, .wait = options.lock_wait}));
+  return std::shared_ptr<Backend>(std::move(backend));
+}
+
 // Null, which is "in memory", when there is no saying where it would be.
 std::unique_ptr<view::ViewFile> open_view_file(const std::string& path) {
   std::error_code failed;
@@ -48,18 +66,41 @@ std::unique_ptr<view::ViewFile> open_view_file(const std::string& path) {
   return std::make_unique<view::ViewFile>(std::move(fs).value(), absolute);
 }
 
+// What is computed from a database is kept where the system keeps such things: there may be
+// no directory beside it, and it may be another machine's.
+std::unique_ptr<view::ViewFile> open_cached_views(const std::string& store_id) {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  std::string place;
+  if (cache != nullptr && *cache == '/') {
+    place = cache;
+  } else if (home != nullptr && *home == '/') {
+    place = std::string(home) + "/.cache";
+  } else {
+    return nullptr;
+  }
+  place += "/quipu/" + store_id;
+  return fs::PosixFs::make_root(place).ok() ? open_view_file(place) : nullptr;
+}
+
 }  // namespace
 
 Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
   Clock& clock = options.clock != nullptr ? *options.clock : Clock::system();
   Random& random = options.random != nullptr ? *options.random : Random::system();
   if (url == kMemoryScheme) return Store(memory::make_backend(clock, random));
+  if (sqlstore::is_database(url)) {
+    TRY_ASSIGN(auto backend, open_sql_store(url, options, clock, random));
+    auto views = open_cached_views(backend->store_id());
+    auto catalogue = std::make_shared<view::Catalogue>(backend, std::move(views));
+    return Store(std::move(backend), std::move(catalogue));
+  }
   if (url.starts_with(kFileScheme)) {
     url.remove_prefix(kFileScheme.size());
     if (url.starts_with("//")) url.remove_prefix(2);
   } else if (has_scheme(url)) {
     return Error(Code::kUnsupported, "no backend for " + std::string(url))
-        .with_hint("use file:DIR, a directory, or memory:");
+        .with_hint("use file:DIR or a directory, sqlite:FILE, postgres://…, or memory:");
   }
   TRY_ASSIGN(auto backend, open_file_store(std::string(url), options, clock, random));
   auto catalogue = std::make_shared<view::Catalogue>(backend, open_view_file(std::string(url)));

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "support/fresh_store.h"
 #include "support/history.h"
 #include "support/history_adopting_model.h"
 #include "support/history_store.h"
@@ -15,21 +17,26 @@ namespace {
 
 struct Subject {
   const char* name;
-  bool is_file;
-  bool is_model;
+  std::optional<Engine> engine;  // nothing: the model
   Door door;
   bool reopen_each_step;
 };
 
-// A new backend is a line here, and an `open` in StoreTarget.
+// A new backend is a line here, and a place in FreshStore.
 constexpr Subject kSubjects[] = {
-    {"model", false, true, Door::kLines, false},
-    {"memory_lines", false, false, Door::kLines, false},
-    {"memory_entries", false, false, Door::kEntries, false},
-    {"file_lines", true, false, Door::kLines, false},
-    {"file_entries", true, false, Door::kEntries, false},
-    {"file_lines_reopened", true, false, Door::kLines, true},
-    {"file_entries_reopened", true, false, Door::kEntries, true},
+    {"model", std::nullopt, Door::kLines, false},
+    {"memory_lines", Engine::kMemory, Door::kLines, false},
+    {"memory_entries", Engine::kMemory, Door::kEntries, false},
+    {"file_lines", Engine::kFile, Door::kLines, false},
+    {"file_entries", Engine::kFile, Door::kEntries, false},
+    {"file_lines_reopened", Engine::kFile, Door::kLines, true},
+    {"file_entries_reopened", Engine::kFile, Door::kEntries, true},
+    {"sqlite_lines", Engine::kSqlite, Door::kLines, false},
+    {"sqlite_entries", Engine::kSqlite, Door::kEntries, false},
+    {"sqlite_lines_reopened", Engine::kSqlite, Door::kLines, true},
+    {"postgres_lines", Engine::kPostgres, Door::kLines, false},
+    {"postgres_entries", Engine::kPostgres, Door::kEntries, false},
+    {"postgres_lines_reopened", Engine::kPostgres, Door::kLines, true},
 };
 
 struct Case {
@@ -45,7 +52,7 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto& history : load_histories(QUIPU_SOURCE_DIR "/test/contract/histories")) {
     for (const auto& subject : kSubjects) {
-      const bool takes_foreign = subject.is_file || subject.is_model;
+      const bool takes_foreign = !subject.engine || subject.engine == Engine::kFile;
       if (history.needs_foreign && !takes_foreign) continue;
       cases.push_back({subject, history});
     }
@@ -57,13 +64,13 @@ class Contract : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Contract, HistoryIsKept) {
   const auto& [subject, history] = GetParam();
-  const ScratchDir scratch;
+  std::optional<FreshStore> fresh;
   std::unique_ptr<HistoryTarget> target;
-  if (subject.is_model) {
+  if (!subject.engine) {
     target = std::make_unique<AdoptingModel>(kNow);
   } else {
-    target = std::make_unique<StoreTarget>(subject.is_file ? scratch.path() + "/store" : "",
-                                           subject.door);
+    fresh.emplace(*subject.engine);
+    target = std::make_unique<StoreTarget>(fresh->url(), subject.door);
   }
   RunOptions options;
   options.reopen_each_step = subject.reopen_each_step;

@@ -26,7 +26,7 @@ std::uint64_t first_seed() {
   return std::random_device{}();
 }
 
-void check_histories(bool on_files, double histories) {
+void check_histories(Engine engine, double histories) {
   const auto count = static_cast<std::uint64_t>(std::max(1.0, std::ceil(histories * scale())));
   const std::uint64_t first = first_seed();
   std::cout << count << " histories from QUIPU_TEST_SEED=" << first << std::endl;
@@ -35,12 +35,12 @@ void check_histories(bool on_files, double histories) {
     const std::uint64_t seed = first + i;
     const auto ops = random_ops(seed, 4 + seed % 28);
     const auto failure = [&] {
-      const RandomStores stores(on_files);
+      const RandomStores stores(engine);
       return play(ops, stores.handles(), tally);
     }();
     if (failure.empty()) continue;
-    const auto few = shrink(ops, on_files);
-    const RandomStores stores(on_files);
+    const auto few = shrink(ops, engine);
+    const RandomStores stores(engine);
     const auto small = play(few, stores.handles(), tally);
     FAIL() << "QUIPU_TEST_SEED=" << seed << " " << (small.empty() ? failure : small);
   }
@@ -56,9 +56,13 @@ void check_histories(bool on_files, double histories) {
   }
 }
 
-TEST(Property, MemoryAnswersLikeTheModel) { check_histories(false, 3000); }
+TEST(Property, MemoryAnswersLikeTheModel) { check_histories(Engine::kMemory, 3000); }
 
-TEST(Property, FilesAnswerLikeTheModel) { check_histories(true, 1000); }
+TEST(Property, FilesAnswerLikeTheModel) { check_histories(Engine::kFile, 1000); }
+
+TEST(Property, SqliteAnswersLikeTheModel) { check_histories(Engine::kSqlite, 600); }
+
+TEST(Property, PostgresAnswersLikeTheModel) { check_histories(Engine::kPostgres, 400); }
 
 // The comparison itself must be able to fail: a model in which one entry is
 // not what was appended is told apart.

@@ -339,18 +339,17 @@ std::string play(const std::vector<RandomOp>& ops, const std::vector<StoreTarget
   return Play(stores, tally).all(ops);
 }
 
-RandomStores::RandomStores(bool on_files) {
-  const std::size_t count = on_files ? 2 : 1;
+RandomStores::RandomStores(Engine engine) : fresh_(engine) {
+  const std::size_t count = engine == Engine::kMemory ? 1 : 2;
   for (std::size_t i = 0; i < count; ++i) {
-    owned_.push_back(
-        std::make_unique<StoreTarget>(on_files ? scratch_.path() + "/store" : "", Door::kLines));
+    owned_.push_back(std::make_unique<StoreTarget>(fresh_.url(), Door::kLines));
     handles_.push_back(owned_.back().get());
   }
 }
 
-std::vector<RandomOp> shrink(std::vector<RandomOp> ops, bool on_files) {
-  const auto fails = [on_files](const std::vector<RandomOp>& some) {
-    const RandomStores stores(on_files);
+std::vector<RandomOp> shrink(std::vector<RandomOp> ops, Engine engine) {
+  const auto fails = [engine](const std::vector<RandomOp>& some) {
+    const RandomStores stores(engine);
     Tally tally;
     return !play(some, stores.handles(), tally).empty();
   };

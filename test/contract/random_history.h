@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/fresh_store.h"
 #include "support/history_store.h"
 #include "support/model_store.h"
 
@@ -34,17 +35,17 @@ std::string play(const std::vector<RandomOp>& ops, const std::vector<StoreTarget
 /// Makes stores for one history.
 class RandomStores {
  public:
-  /// In memory: one handle; on files: two handles of the same store.
-  explicit RandomStores(bool on_files);
+  /// In memory: one handle; else two handles of the same store.
+  explicit RandomStores(Engine engine);
   const std::vector<StoreTarget*>& handles() const { return handles_; }
 
  private:
-  ScratchDir scratch_;
+  FreshStore fresh_;
   std::vector<std::unique_ptr<StoreTarget>> owned_;
   std::vector<StoreTarget*> handles_;
 };
 
 /// Leaves out operations as long as the failure stays.
-std::vector<RandomOp> shrink(std::vector<RandomOp> ops, bool on_files);
+std::vector<RandomOp> shrink(std::vector<RandomOp> ops, Engine engine);
 
 }  // namespace quipu::test

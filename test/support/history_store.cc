@@ -140,15 +140,14 @@ ScratchDir::~ScratchDir() {
   stdfs::remove_all(path_, error);
 }
 
-StoreTarget::StoreTarget(std::string directory, Door door)
-    : directory_(std::move(directory)), door_(door) {
-  open();
-}
+StoreTarget::StoreTarget(std::string url, Door door) : url_(std::move(url)), door_(door) { open(); }
 
 void StoreTarget::open() {
-  const std::string url = directory_.empty() ? "memory:" : "file:" + directory_;
-  auto store = Store::open(url, {.create = true, .clock = &clock_});
-  if (!store.ok()) give_up(url + ": " + store.error().message());
+  StoreOptions options;
+  options.create = true;
+  options.clock = &clock_;
+  auto store = Store::open(url_, options);
+  if (!store.ok()) give_up(url_ + ": " + store.error().message());
   store_.emplace(std::move(store).value());
 }
 
@@ -156,7 +155,7 @@ void StoreTarget::reopen() {
   if (in_memory()) return;
   if (auto closed = store_->close(); !closed.ok()) give_up("close: " + closed.error().message());
   store_.reset();
-  remove_indexes(directory_);
+  remove_indexes(url_);
   open();
 }
 
@@ -206,8 +205,7 @@ Result<SessionView> StoreTarget::view(const std::string& session) {
 Result<std::vector<std::string>> StoreTarget::sessions() { return api().session_ids(); }
 
 void StoreTarget::write_foreign(const std::string& session, const std::string& line) {
-  std::ofstream log(directory_ + "/sessions/" + session + ".jsonl",
-                    std::ios::app | std::ios::binary);
+  std::ofstream log(url_ + "/sessions/" + session + ".jsonl", std::ios::app | std::ios::binary);
   log << line << '\n';
   if (!log.flush()) give_up("cannot write to the log of " + session);
 }

@@ -44,8 +44,8 @@ enum class Door { kLines, kEntries };
 /// Aborts the test run when the store itself can't be opened.
 class StoreTarget : public HistoryTarget {
  public:
-  /// `directory` empty: `memory:`. Otherwise `file:`, created when missing.
-  StoreTarget(std::string directory, Door door);
+  /// A directory, or any other URL; made when missing.
+  StoreTarget(std::string url, Door door);
 
   Result<SessionHandle> create(const std::string& id) override;
   Result<AppendResult> append(const std::string& session, const std::vector<std::string>& lines,
@@ -61,12 +61,12 @@ class StoreTarget : public HistoryTarget {
 
   void set_door(Door door) { door_ = door; }
   SessionStore& api() { return store_->sessions(); }
-  bool in_memory() const { return directory_.empty(); }
+  bool in_memory() const { return url_ == "memory:"; }
 
  private:
   void open();
 
-  std::string directory_;
+  std::string url_;
   Door door_;
   StandingClock clock_;
   std::optional<Store> store_;

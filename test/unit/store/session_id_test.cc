@@ -192,7 +192,7 @@ TEST_P(HostileSessionIds, AreRefusedAndMakeNothing) {
   const ScratchDir scratch;
   const std::string root = scratch.path() + "/outer/store";
   stdfs::create_directory(scratch.path() + "/outer");
-  StoreTarget target(GetParam() ? root : "", Door::kLines);
+  StoreTarget target(GetParam() ? root : "memory:", Door::kLines);
   ASSERT_TRUE(target.create("s1").ok());
   ASSERT_TRUE(target.append("s1", {R"({"id":"a","type":"message","payload":{}})"}, {}).ok());
 

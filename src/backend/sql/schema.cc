@@ -1,0 +1,95 @@
+#include "backend/sql/schema.h"
+
+namespace quipu::sqlstore {
+namespace {
+
+using sql::Text;
+
+// What SQLite has no word for.
+constexpr const char* kNothing = "SELECT 1";
+
+constexpr Text kFirst[] = {
+    "CREATE TABLE @quipu_store (name {key} NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+    // The truth: one row an entry, in the order of the log.
+    {"CREATE TABLE @entries (position INTEGER PRIMARY KEY, session_id {key} NOT NULL,"
+     " ordinal BIGINT NOT NULL, id {key} NOT NULL, type TEXT NOT NULL, parent BIGINT,"
+     " depth BIGINT NOT NULL, orphan BIGINT NOT NULL, created_at TEXT NOT NULL,"
+     " crc BIGINT NOT NULL, line TEXT NOT NULL)",
+     "CREATE TABLE @entries (position BIGINT GENERATED ALWAYS AS IDENTITY,"
+     " tx xid8 NOT NULL DEFAULT pg_current_xact_id(), session_id {key} NOT NULL,"
+     " ordinal BIGINT NOT NULL, id {key} NOT NULL, type TEXT NOT NULL, parent BIGINT,"
+     " depth BIGINT NOT NULL, orphan BIGINT NOT NULL, created_at TEXT NOT NULL,"
+     " crc BIGINT NOT NULL, line TEXT NOT NULL)"},
+    "CREATE UNIQUE INDEX entries_ordinal ON @entries (session_id, ordinal)",
+    "CREATE UNIQUE INDEX entries_id ON @entries (session_id, id)",
+    {kNothing, "CREATE INDEX entries_feed ON @entries (tx, position)"},
+    "CREATE TABLE @heads (session_id {key} NOT NULL PRIMARY KEY, number BIGINT NOT NULL,"
+    " entries BIGINT NOT NULL, bytes BIGINT NOT NULL, modified_ms BIGINT NOT NULL,"
+    " base BIGINT NOT NULL, head BIGINT, head_depth BIGINT NOT NULL, head_id TEXT NOT NULL,"
+    " tail_id TEXT NOT NULL, last_facts TEXT NOT NULL){clustered}",
+    "CREATE TABLE @lineage (session_id {key} NOT NULL PRIMARY KEY,"
+    " parent_session_id TEXT NOT NULL, parent_entry_id TEXT NOT NULL){clustered}",
+    "CREATE TABLE @attachments (sha256 {key} NOT NULL PRIMARY KEY, upload TEXT NOT NULL,"
+    " bytes BIGINT NOT NULL, modified_ms BIGINT NOT NULL){clustered}",
+    "CREATE TABLE @attachment_chunks (upload {key} NOT NULL, seq BIGINT NOT NULL,"
+    " bytes {bytes} NOT NULL, PRIMARY KEY (upload, seq))",
+    // What is computed from the entries, in the same transaction.
+    "CREATE TABLE @projects (id {key} NOT NULL PRIMARY KEY, root_path TEXT NOT NULL,"
+    " name TEXT NOT NULL DEFAULT '', created_at TEXT NOT NULL, updated_at TEXT NOT NULL)",
+    "CREATE INDEX idx_projects_root_path ON @projects (root_path)",
+    "CREATE TABLE @chat_sessions (id {key} NOT NULL PRIMARY KEY, title TEXT NOT NULL DEFAULT '',"
+    " created_at TEXT NOT NULL, updated_at TEXT NOT NULL, model TEXT NOT NULL DEFAULT '',"
+    " working_directory TEXT NOT NULL DEFAULT '', sdk_session_id TEXT NOT NULL DEFAULT '',"
+    " project_id TEXT NOT NULL DEFAULT '', sdk_cwd TEXT NOT NULL DEFAULT '',"
+    " is_archived BIGINT NOT NULL DEFAULT 0, parent_session_id TEXT,"
+    " summary TEXT NOT NULL DEFAULT '', summary_updated_at TEXT,"
+    " status TEXT NOT NULL DEFAULT 'active', agent_id TEXT NOT NULL DEFAULT ''){clustered}",
+    "CREATE INDEX idx_chat_sessions_project ON @chat_sessions (project_id, is_archived)",
+    "CREATE INDEX idx_chat_sessions_parent ON @chat_sessions (parent_session_id)",
+    "CREATE TABLE @messages (id {key} NOT NULL, session_id {key} NOT NULL, seq BIGINT NOT NULL,"
+    " role TEXT NOT NULL, created_at TEXT NOT NULL, token_usage TEXT,"
+    " is_summary BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (session_id, id)){clustered}",
+    "CREATE INDEX idx_messages_session_seq ON @messages (session_id, seq)",
+    "CREATE TABLE @message_parts (id {key} NOT NULL, message_id {key} NOT NULL,"
+    " session_id {key} NOT NULL, part_type TEXT NOT NULL, payload TEXT NOT NULL,"
+    " seq BIGINT NOT NULL, created_at TEXT NOT NULL, PRIMARY KEY (session_id, id)){clustered}",
+    "CREATE INDEX idx_message_parts_message_seq ON @message_parts (message_id, seq)",
+    "CREATE INDEX idx_message_parts_session_created ON @message_parts (session_id, created_at)",
+    "CREATE TABLE @session_runtime_state (session_id {key} NOT NULL PRIMARY KEY,"
+    " run_id TEXT NOT NULL DEFAULT '', is_processing BIGINT NOT NULL DEFAULT 0,"
+    " processing_generation BIGINT NOT NULL DEFAULT 0,"
+    " queued_messages TEXT NOT NULL DEFAULT '[]', pending_permissions TEXT NOT NULL DEFAULT '[]',"
+    " updated_at TEXT NOT NULL){clustered}",
+    {kNothing,
+     "COMMENT ON TABLE @entries IS 'The log, and the truth: one row an entry, the stored"
+     " line verbatim. Never change it.'"},
+    {kNothing,
+     "COMMENT ON TABLE @heads IS 'Where each log ends and goes on; appends compare"
+     " and set it.'"},
+    {kNothing,
+     "COMMENT ON TABLE @lineage IS 'Forks: which entry of which session they go on"
+     " from.'"},
+    {kNothing, "COMMENT ON TABLE @attachments IS 'Large parts of payloads, by SHA-256.'"},
+    {kNothing, "COMMENT ON TABLE @attachment_chunks IS 'The bytes of attachments.'"},
+    {kNothing, "COMMENT ON TABLE @projects IS 'Computed from the log system/projects.'"},
+    {kNothing, "COMMENT ON TABLE @chat_sessions IS 'Computed: one row a session.'"},
+    {kNothing,
+     "COMMENT ON TABLE @messages IS 'Computed: one row a message entry; seq is its"
+     " ordinal in the log.'"},
+    {kNothing,
+     "COMMENT ON TABLE @message_parts IS 'Computed: the parts of messages; payload is"
+     " JSON.'"},
+    {kNothing,
+     "COMMENT ON TABLE @session_runtime_state IS 'Computed: run, queue and permissions"
+     " that wait.'"},
+};
+
+constexpr sql::Version kVersions[] = {
+    {.what = "the tables of a store", .statements = kFirst},
+};
+
+}  // namespace
+
+std::span<const sql::Version> versions() { return kVersions; }
+
+}  // namespace quipu::sqlstore

@@ -1,0 +1,346 @@
+#include "backend/sql/sql_backend.h"
+
+#include <charconv>
+
+#include "backend/sql/schema.h"
+#include "backend/sql/sql_view.h"
+#include "backend/sql/statements.h"
+#include "base/try.h"
+#include "base/uuid.h"
+
+namespace quipu::sqlstore {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr std::size_t kSessionsKept = 1024;
+constexpr nanoseconds kFirstPause = std::chrono::microseconds(200);
+constexpr nanoseconds kLongestPause = std::chrono::milliseconds(50);
+
+constexpr sql::Text kSetStore = "INSERT INTO @quipu_store (name, value) VALUES ($1, $2)";
+constexpr sql::Text kReadStore = "SELECT value FROM @quipu_store WHERE name = 'store_id'";
+
+Error exists(const std::string& session_id) {
+  return {Code::kIdConflict, "session " + session_id + " exists already"};
+}
+
+bool may_have_happened(Code code) { return code == Code::kDurabilityUnknown; }
+
+}  // namespace
+
+SqlBackend::SqlBackend(sql::Pool::Open primary, sql::Pool::Open replica, Clock& clock,
+                       Random& random, const SqlBackendOptions& options)
+    : clock_(clock),
+      random_(random),
+      wait_(options.wait),
+      primary_(std::make_shared<sql::Pool>(std::move(primary), clock, options.wait)),
+      replica_(replica ? std::make_shared<sql::Pool>(std::move(replica), clock, options.wait)
+                       : primary_),
+      attachments_(*primary_, clock, random) {}
+
+Result<std::shared_ptr<SqlBackend>> SqlBackend::open(sql::Pool::Open primary,
+                                                     sql::Pool::Open replica, Clock& clock,
+                                                     Random& random,
+                                                     const SqlBackendOptions& options) {
+  std::shared_ptr<SqlBackend> backend(
+      new SqlBackend(primary, std::move(replica), clock, random, options));
+  TRY(backend->load(options, primary));
+  return backend;
+}
+
+Result<void> SqlBackend::load(const SqlBackendOptions& options, const sql::Pool::Open& primary) {
+  // Not from the pool: whoever names a wrong server wants to know it at once.
+  TRY_ASSIGN(const auto engine, primary());
+  TRY_ASSIGN(auto state, sql::schema_state(*engine));
+  if (!state && options.create) {
+    const std::string id = uuid_v7(clock_.unix_ms(), random_);
+    const sql::Command more[] = {{.text = kSetStore, .params = {"store_id", id}},
+                                 {.text = kSetStore, .params = {"settled", "0"}}};
+    auto made = sql::make_schema(*engine, versions(), more);
+    // Somebody else may have been faster.
+    TRY_ASSIGN(state, sql::schema_state(*engine));
+    if (!state && !made.ok()) return made;
+  }
+  if (!state) {
+    return Error(Code::kNotFound, "there is no store in this database")
+        .with_hint("make one with `quipu init`");
+  }
+  not_writable_ = sql::not_writable(*state, versions());
+  TRY_ASSIGN(const auto id, engine->word(kReadStore));
+  if (!id) return Error(Code::kCorrupt, "the store has no id");
+  store_id_ = *id;
+  return {};
+}
+
+Result<void> SqlBackend::check_writable() const {
+  return not_writable_ ? Result<void>(*not_writable_) : Result<void>();
+}
+
+std::shared_ptr<SqlBackend::Session> SqlBackend::session(const std::string& session_id) {
+  MutexLock lock(mutex_);
+  if (const auto known = by_id_.find(session_id); known != by_id_.end()) {
+    sessions_.splice(sessions_.begin(), sessions_, known->second);
+    return known->second->second;
+  }
+  sessions_.emplace_front(session_id, std::make_shared<Session>());
+  by_id_[session_id] = sessions_.begin();
+  if (sessions_.size() > kSessionsKept) {
+    by_id_.erase(sessions_.back().first);
+    sessions_.pop_back();
+  }
+  return sessions_.front().second;
+}
+
+Result<std::vector<SurveyedLog>> SqlBackend::survey() {
+  return replica_->reading([&](sql::Engine& engine) -> Result<std::vector<SurveyedLog>> {
+    TRY_ASSIGN(const auto rows, engine.ask(kSurvey));
+    std::vector<SurveyedLog> logs;
+    for (;;) {
+      TRY_ASSIGN(const bool more, rows->next());
+      if (!more) return logs;
+      logs.push_back({.session_id = std::string(rows->text(0)),
+                      .device = 0,
+                      .inode = static_cast<std::uint64_t>(rows->integer(1)),
+                      .bytes = static_cast<std::uint64_t>(rows->integer(2)),
+                      .modified_ms = rows->integer(3)});
+    }
+  });
+}
+
+Result<std::vector<std::string>> SqlBackend::list() {
+  TRY_ASSIGN(const auto logs, survey());
+  std::vector<std::string> ids;
+  ids.reserve(logs.size());
+  for (const SurveyedLog& log : logs) ids.push_back(log.session_id);
+  return ids;
+}
+
+Result<LogHead> SqlBackend::head_of(sql::Pool& pool, const std::string& session_id) {
+  TRY_ASSIGN(auto head,
+             pool.reading([&](sql::Engine& engine) { return read_head(engine, session_id); }));
+  if (!head) return no_session(session_id);
+  return *std::move(head);
+}
+
+Result<SurveyedLog> SqlBackend::survey(const std::string& session_id) {
+  TRY_ASSIGN(const LogHead head, head_of(*primary_, session_id));
+  return SurveyedLog{.session_id = session_id,
+                     .device = 0,
+                     .inode = static_cast<std::uint64_t>(head.number),
+                     .bytes = head.bytes,
+                     .modified_ms = head.modified_ms};
+}
+
+Result<SessionHeader> SqlBackend::header(const std::string& session_id) {
+  const auto read = [&](sql::Engine& engine) -> Result<std::optional<SessionHeader>> {
+    const sql::Param params[] = {session_id, std::int64_t{0}, std::int64_t{1}};
+    TRY_ASSIGN(const auto rows, engine.ask(kReadEntries, params));
+    TRY_ASSIGN(const bool found, rows->next());
+    if (!found) return std::optional<SessionHeader>();
+    return std::optional(read_session_header(read_envelope(rows->text(5)).payload));
+  };
+  TRY_ASSIGN(auto header, replica_->reading(read));
+  if (!header && replica_ != primary_) {
+    TRY_ASSIGN(header, primary_->reading(read));
+  }
+  if (!header) return no_session(session_id);
+  return *std::move(header);
+}
+
+Result<std::shared_ptr<const LogView>> SqlBackend::view(const std::string& session_id,
+                                                        std::shared_ptr<const Ancestry>) {
+  const auto known = session(session_id);
+  auto pool = replica_;
+  auto head = head_of(*pool, session_id);
+  const bool is_behind = !head.ok() || head->fold.count < known->seen;
+  if (is_behind && replica_ != primary_) {
+    pool = primary_;
+    head = head_of(*pool, session_id);
+  }
+  if (!head.ok()) return std::move(head).error();
+  known->seen = head->fold.count;
+  return std::shared_ptr<const LogView>(
+      std::make_shared<SqlView>(std::move(pool), session_id, std::move(head).value()));
+}
+
+Result<void> SqlBackend::commit(std::span<const sql::Command> commands, sql::Sync sync) {
+  TRY_ASSIGN(const auto engine, primary_->lease());
+  return engine->commit(commands, sync);
+}
+
+Result<bool> SqlBackend::is_stored(const std::string& session_id, Ordinal ordinal,
+                                   const std::string& id) {
+  TRY_ASSIGN(const auto found, primary_->reading([&](sql::Engine& engine) {
+    const sql::Param params[] = {session_id, id};
+    return engine.number(kFindEntry, params);
+  }));
+  return found == std::int64_t{ordinal};
+}
+
+// --- making ------------------------------------------------------------------------------
+
+Result<std::unique_ptr<SqlAppend>> SqlBackend::new_log(const std::string& session_id,
+                                                       std::span<const std::string> entries) {
+  const SessionHeader header = read_session_header(read_envelope(entries.front()).payload);
+  std::shared_ptr<const Ancestry> inherited;
+  if (!header.parent_session.empty()) {
+    TRY_ASSIGN(auto parent, lineage(header.parent_session));
+    TRY_ASSIGN(inherited,
+               Ancestry::of_fork(header.parent_session, std::move(parent), header.parent_entry));
+  }
+  LogHead head;
+  head.fold = fold_start(inherited ? inherited->count() : 0);
+  head.head_id = inherited ? header.parent_entry : "";
+  std::uint64_t number = 0;
+  random_.fill(std::as_writable_bytes(std::span(&number, 1)));
+  head.number = static_cast<std::int64_t>(number >> 2);
+  auto log = std::make_unique<SqlAppend>(*primary_, session_id, head, std::move(inherited), true);
+  log->add_all(entries);
+  return log;
+}
+
+Result<void> SqlBackend::create(const std::string& session_id,
+                                std::span<const std::string> entries) {
+  TRY(check_writable());
+  TRY_ASSIGN(const auto log, new_log(session_id, entries));
+  const auto commands = log->commands(clock_.unix_ms());
+  const nanoseconds deadline = clock_.monotonic() + wait_;
+  for (bool is_unsure = false;;) {
+    auto made = commit(commands, sql::Sync::kNow);
+    if (made.ok()) return {};
+    const Code code = made.error().code();
+    if (code == Code::kIdConflict) {
+      if (!is_unsure) return exists(session_id);
+      TRY_ASSIGN(const bool is_ours, is_stored(session_id, 0, log->first_id()));
+      if (!is_ours) return exists(session_id);
+      return settle(session_id);
+    }
+    if (!may_have_happened(code) || clock_.monotonic() >= deadline) return made;
+    is_unsure = true;
+  }
+}
+
+Result<std::vector<std::size_t>> SqlBackend::create_all(std::span<const NewLog> logs) {
+  TRY(check_writable());
+  std::vector<std::unique_ptr<SqlAppend>> made;
+  std::vector<sql::Command> commands;
+  for (const NewLog& log : logs) {
+    TRY_ASSIGN(auto one, new_log(log.session_id, log.entries));
+    auto more = one->commands(clock_.unix_ms());
+    std::move(more.begin(), more.end(), std::back_inserter(commands));
+    made.push_back(std::move(one));
+  }
+  if (commands.empty() || commit(commands, sql::Sync::kNow).ok()) return std::vector<std::size_t>();
+  // One of them exists, or something is wrong: which, and what, each by itself says.
+  return Backend::create_all(logs);
+}
+
+// --- appending ---------------------------------------------------------------------------
+
+Result<void> SqlBackend::look(const std::string& session_id, Session& session) {
+  TRY_ASSIGN(session.head, head_of(*primary_, session_id));
+  session.seen = session.head->fold.count;
+  if (!session.inherited) {
+    TRY_ASSIGN(session.inherited, ancestry(session_id));
+  }
+  return {};
+}
+
+Result<AppendResult> SqlBackend::append(const std::string& session_id, const Batch& batch,
+                                        const AppendOptions& options) {
+  TRY(check_writable());
+  const auto known = session(session_id);
+  MutexLock lock(known->mutex);
+  AppendResult result;
+  result.session_id = session_id;
+  result.entry_ids = batch.ids();
+  result.last_appended_entry_id = result.entry_ids.back();
+  result.durable = options.durability == Durability::kCommit;
+  const nanoseconds deadline = clock_.monotonic() + wait_;
+  nanoseconds pause = kFirstPause;
+  bool on_trust = known->head.has_value();
+  bool is_unsure = false;
+  for (;; on_trust = false) {
+    if (!on_trust) TRY(look(session_id, *known));
+    SqlAppend append(*primary_, session_id, *known->head, *known->inherited, on_trust);
+    auto planned = append.plan(batch, options);
+    // Before it is refused, look at what others did.
+    if (!planned.ok() && on_trust) continue;
+    if (!planned.ok()) return std::move(planned).error();
+    result.appended_count = planned->appended;
+    result.already_present = planned->already_present;
+    if (planned->appended == 0) {
+      // Whoever stored it may not have waited for the disk.
+      if (result.durable) TRY(settle(session_id));
+      return result;
+    }
+    const Ordinal ordinal = known->head->fold.count;
+    auto done = commit(append.commands(clock_.unix_ms()),
+                       result.durable ? sql::Sync::kNow : sql::Sync::kLater);
+    if (done.ok()) {
+      known->head = append.head();
+      known->seen = append.head().fold.count;
+      return result;
+    }
+    known->head.reset();
+    const Code code = done.error().code();
+    if (code != Code::kIdConflict && !may_have_happened(code)) return std::move(done).error();
+    is_unsure = is_unsure || may_have_happened(code);
+    if (is_unsure) {
+      // It may be there, or ours may be what is in the way: stored by an attempt whose
+      // answer was lost. All of it is there, or nothing.
+      const auto is_ours = is_stored(session_id, ordinal, append.first_id());
+      if (!is_ours.ok()) return may_have_happened(code) ? std::move(done).error() : is_ours.error();
+      if (*is_ours) {
+        if (result.durable) TRY(settle(session_id));
+        return result;
+      }
+    }
+    if (clock_.monotonic() >= deadline) {
+      return Error(Code::kBusy, "others append to session " + session_id + " all the time");
+    }
+    if (on_trust) continue;
+    clock_.sleep(pause);
+    pause = std::min(2 * pause, kLongestPause);
+  }
+}
+
+Result<void> SqlBackend::settle(const std::string& session_id) {
+  static_cast<void>(session_id);  // a database has one log for all
+  if (not_writable_) return {};
+  const sql::Command command{.text = kSettle};
+  return commit({&command, 1}, sql::Sync::kNow);
+}
+
+Result<std::vector<FeedEntry>> SqlBackend::feed(std::string_view cursor, std::size_t limit) {
+  const std::size_t dot = std::min(cursor.find('.'), cursor.size());
+  const std::string transaction(cursor.empty() ? "0" : cursor.substr(0, dot));
+  std::int64_t position = 0;
+  const std::string_view digits = cursor.substr(std::min(dot + 1, cursor.size()));
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), position);
+  if (read.ec != std::errc() && !cursor.empty()) {
+    return Error(Code::kInvalidArgument, "no cursor of a feed: " + std::string(cursor));
+  }
+  return primary_->reading([&](sql::Engine& engine) -> Result<std::vector<FeedEntry>> {
+    const sql::Param params[] = {transaction, position, static_cast<std::int64_t>(limit)};
+    TRY_ASSIGN(const auto rows, engine.ask(kReadFeed, params));
+    std::vector<FeedEntry> entries;
+    for (;;) {
+      TRY_ASSIGN(const bool more, rows->next());
+      if (!more) return entries;
+      entries.push_back(
+          {.cursor = std::string(rows->text(0)) + "." + std::to_string(rows->integer(1)),
+           .session_id = std::string(rows->text(2)),
+           .ordinal = static_cast<Ordinal>(rows->integer(3)),
+           .id = std::string(rows->text(4))});
+    }
+  });
+}
+
+Result<void> SqlBackend::close() {
+  if (not_writable_) return {};
+  TRY_ASSIGN(const auto engine, primary_->lease());
+  return engine->tidy();
+}
+
+}  // namespace quipu::sqlstore

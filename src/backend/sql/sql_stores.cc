@@ -1,0 +1,127 @@
+#include "backend/sql/sql_stores.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+
+#include "base/try.h"
+#include "fs/posix_fs.h"
+#include "log/session_lock.h"
+#include "sql/postgres_engine.h"
+#include "sql/sqlite_engine.h"
+
+namespace quipu::sqlstore {
+namespace {
+
+constexpr std::string_view kSqlite = "sqlite:";
+
+// The turn of a writer: of the threads of this process, then of all processes.
+class Turns {
+ public:
+  Turns(std::unique_ptr<fs::Fs> fs, Result<std::unique_ptr<fs::File>> file, Clock& clock,
+        std::chrono::milliseconds wait)
+      : fs_(std::move(fs)), lock_(std::move(file), clock, wait) {}
+
+  static Result<std::shared_ptr<void>> take(const std::shared_ptr<Turns>& turns) {
+    struct Taken {
+      explicit Taken(std::shared_ptr<Turns> of) : turns(std::move(of)), threads(turns->mutex_) {}
+      std::shared_ptr<Turns> turns;
+      std::unique_lock<std::timed_mutex> threads;
+      std::optional<log::LockFile::Held> processes{};
+    };
+    auto taken = std::make_shared<Taken>(turns);
+    TRY_ASSIGN(auto held, turns->lock_.acquire("writer"));
+    taken->processes.emplace(std::move(held));
+    return std::shared_ptr<void>(std::move(taken));
+  }
+
+ private:
+  std::unique_ptr<fs::Fs> fs_;
+  log::LockFile lock_;
+  std::timed_mutex mutex_;
+};
+
+bool is_name(std::string_view name) {
+  return !name.empty() && name.size() <= 63 && !(name[0] >= '0' && name[0] <= '9') &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  (c >= '0' && c <= '9');
+         });
+}
+
+// Takes `key=…` out of the query of a URL.
+std::string take_out(std::string& url, std::string_view key) {
+  const std::size_t query = url.find('?');
+  for (std::size_t at = query; at < url.size();) {
+    const std::size_t end = std::min(url.find('&', at + 1), url.size());
+    const std::string_view member = std::string_view(url).substr(at + 1, end - at - 1);
+    if (member.starts_with(key)) {
+      std::string value(member.substr(key.size()));
+      url.erase(at + 1, std::min(end + 1, url.size()) - at - 1);
+      while (!url.empty() && (url.back() == '?' || url.back() == '&')) url.pop_back();
+      return value;
+    }
+    at = end;
+  }
+  return {};
+}
+
+Result<sql::Pool::Open> sqlite_connections(const std::string& file, bool create, Clock& clock,
+                                           std::chrono::milliseconds wait) {
+  std::error_code failed;
+  const std::filesystem::path path = std::filesystem::absolute(file, failed);
+  if (failed || path.filename().empty()) {
+    return Error(Code::kInvalidArgument, "the URL names no file: " + file);
+  }
+  if (!std::filesystem::exists(path, failed) && !create) {
+    return Error(Code::kNotFound, "there is no store at " + path.string())
+        .with_hint("make one with `quipu init`, or name another with --store");
+  }
+  if (create) TRY(fs::PosixFs::make_root(path.parent_path().string()));
+  TRY_ASSIGN(auto fs, fs::PosixFs::open(path.parent_path().string()));
+  auto lock_file = fs->open(path.filename().string() + ".lck", fs::OpenMode::kCreate);
+  const bool is_read_only = !lock_file.ok();
+  auto turns = std::make_shared<Turns>(std::move(fs), std::move(lock_file), clock, wait);
+  const sql::SqliteOptions options{
+      .create = create, .read_only = is_read_only, .busy_wait = wait, .turn = [turns] {
+        return Turns::take(turns);
+      }};
+  return sql::Pool::Open([path = path.string(), options] {
+    auto engine = sql::open_sqlite(path, options);
+    return engine.ok() ? std::move(engine) : std::move(engine).error().in(path);
+  });
+}
+
+Result<sql::Pool::Open> postgres_connections(const std::string& url, Clock& clock,
+                                             std::chrono::milliseconds wait) {
+  std::string server = url;
+  sql::PostgresOptions options;
+  options.clock = &clock;
+  options.connect_wait = wait;
+  if (std::string schema = take_out(server, "schema="); !schema.empty()) {
+    if (!is_name(schema)) {
+      return Error(Code::kInvalidArgument, "no name for a schema: " + schema)
+          .with_hint("letters, digits and _, at most 63, not beginning with a digit");
+    }
+    options.schema = std::move(schema);
+  }
+  return sql::Pool::Open([server, options] { return sql::open_postgres(server, options); });
+}
+
+}  // namespace
+
+bool is_postgres(std::string_view url) {
+  return url.starts_with("postgres://") || url.starts_with("postgresql://");
+}
+
+bool is_database(std::string_view url) { return url.starts_with(kSqlite) || is_postgres(url); }
+
+Result<sql::Pool::Open> connections(std::string_view url, bool create, Clock& clock,
+                                    std::chrono::milliseconds wait) {
+  if (is_postgres(url)) return postgres_connections(std::string(url), clock, wait);
+  url.remove_prefix(kSqlite.size());
+  if (url.starts_with("//")) url.remove_prefix(2);
+  return sqlite_connections(std::string(url), create, clock, wait);
+}
+
+}  // namespace quipu::sqlstore

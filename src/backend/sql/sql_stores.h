@@ -1,0 +1,25 @@
+// Opening stores in databases: what a URL names, and how their connections are made.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "backend/sql/sql_backend.h"
+
+namespace quipu::sqlstore {
+
+/// `sqlite:…`, `postgres://…`, `postgresql://…`.
+bool is_database(std::string_view url);
+bool is_postgres(std::string_view url);
+
+/// How connections to that database are made.
+///
+/// `sqlite:FILE`: beside it lie FILE-wal and FILE-shm, SQLite's own, and FILE.lck, the lock
+/// that writers take turns by. `postgres://…`: what is ours in its query, `schema=NAME`, is
+/// taken out, the rest is libpq's.
+Result<sql::Pool::Open> connections(std::string_view url, bool create, Clock& clock,
+                                    std::chrono::milliseconds wait);
+
+}  // namespace quipu::sqlstore

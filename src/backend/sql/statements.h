@@ -1,0 +1,125 @@
+// All SQL of the store, but for its schema (schema.cc). See sql/engine.h for how it is
+// written: parameters stand in the order of their numbers.
+#pragma once
+
+#include "sql/engine.h"
+
+namespace quipu::sqlstore {
+
+using sql::Text;
+
+// --- the log ---------------------------------------------------------------------------
+
+/// With the runtime state, so that an append needs no second question.
+inline constexpr Text kReadHead =
+    "SELECT h.number, h.entries, h.bytes, h.modified_ms, h.base, h.head, h.head_depth, h.head_id,"
+    " h.tail_id, h.last_facts, r.run_id, r.is_processing, r.processing_generation,"
+    " r.queued_messages, r.pending_permissions"
+    " FROM @heads h LEFT JOIN @session_runtime_state r ON r.session_id = h.session_id"
+    " WHERE h.session_id = $1";
+
+inline constexpr Text kSurvey =
+    "SELECT session_id, number, bytes, modified_ms FROM @heads"
+    " WHERE session_id < 'system/' OR session_id >= 'system0' ORDER BY session_id";
+
+inline constexpr Text kMakeHead =
+    "INSERT INTO @heads (session_id, number, entries, bytes, modified_ms, base, head, head_depth,"
+    " head_id, tail_id, last_facts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+
+/// The compare-and-set on the tail: when others were faster it changes nothing, and the
+/// entries that follow in the same commit are refused by their key.
+inline constexpr Text kMoveHead =
+    "UPDATE @heads SET entries = $1, bytes = $2, modified_ms = $3, head = $4, head_depth = $5,"
+    " head_id = $6, tail_id = $7, last_facts = $8 WHERE session_id = $9 AND entries = $10";
+
+inline constexpr Text kAddEntries{
+    "INSERT INTO @entries (session_id, ordinal, id, type, parent, depth, orphan, created_at, crc,"
+    " line) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    "INSERT INTO @entries (session_id, ordinal, id, type, parent, depth, orphan, created_at, crc,"
+    " line) SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[],"
+    " $6::bigint[], $7::bigint[], $8::text[], $9::bigint[], $10::text[])",
+    "tittiiitit"};
+
+inline constexpr Text kReadEntries =
+    "SELECT id, type, parent, depth, orphan, line FROM @entries"
+    " WHERE session_id = $1 AND ordinal >= $2 AND ordinal < $3 ORDER BY ordinal";
+
+inline constexpr Text kReadPlaces =
+    "SELECT type, parent, depth, orphan FROM @entries"
+    " WHERE session_id = $1 AND ordinal < $2 ORDER BY ordinal";
+
+inline constexpr Text kFindEntry =
+    "SELECT ordinal, type, depth FROM @entries WHERE session_id = $1 AND id = $2";
+
+inline constexpr Text kReadChecked =
+    "SELECT id, type, parent, depth, orphan, line, ordinal, crc FROM @entries"
+    " WHERE session_id = $1 AND ordinal >= $2 ORDER BY ordinal LIMIT $3";
+
+/// What was committed before, in whatever way, is on the disk when this is.
+inline constexpr Text kSettle{"UPDATE @quipu_store SET value = value + 1 WHERE name = 'settled'",
+                              "SELECT pg_logical_emit_message(true, 'quipu', 'settled')"};
+
+/// Entries of all sessions in an order in which none appears later before one that was
+/// given out. PostgreSQL gives out positions before it commits, so only transactions are
+/// read that all older ones have ended before.
+inline constexpr Text kReadFeed{
+    "SELECT '0', position, session_id, ordinal, id FROM @entries WHERE $1 IS NOT NULL"
+    " AND position > $2 ORDER BY position LIMIT $3",
+    "SELECT tx::text, position, session_id, ordinal, id FROM @entries"
+    " WHERE (tx, position) > ($1::text::xid8, $2)"
+    " AND tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY tx, position LIMIT $3"};
+
+// --- what others read --------------------------------------------------------------------
+
+inline constexpr Text kMakeLineage =
+    "INSERT INTO @lineage (session_id, parent_session_id, parent_entry_id) VALUES ($1, $2, $3)";
+
+inline constexpr Text kMakeSession =
+    "INSERT INTO @chat_sessions (id, title, created_at, updated_at, working_directory, sdk_cwd,"
+    " project_id, agent_id, parent_session_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+/// Null leaves a column as it is.
+inline constexpr Text kChangeSession =
+    "UPDATE @chat_sessions SET updated_at = COALESCE($1, updated_at),"
+    " title = COALESCE($2, title), model = COALESCE($3, model),"
+    " working_directory = COALESCE($4, working_directory), sdk_cwd = COALESCE($5, sdk_cwd),"
+    " sdk_session_id = COALESCE($6, sdk_session_id), project_id = COALESCE($7, project_id),"
+    " status = COALESCE($8, status), is_archived = COALESCE($9, is_archived),"
+    " summary = COALESCE($10, summary), summary_updated_at = COALESCE($11, summary_updated_at)"
+    " WHERE id = $12";
+
+inline constexpr Text kAddMessages{
+    "INSERT INTO @messages (session_id, id, seq, role, created_at, token_usage, is_summary)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    "INSERT INTO @messages (session_id, id, seq, role, created_at, token_usage, is_summary)"
+    " SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[],"
+    " $6::text[], $7::bigint[])",
+    "ttittti"};
+
+inline constexpr Text kAddParts{
+    "INSERT INTO @message_parts (session_id, id, message_id, part_type, payload, seq, created_at)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    "INSERT INTO @message_parts (session_id, id, message_id, part_type, payload, seq, created_at)"
+    " SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],"
+    " $6::bigint[], $7::text[])",
+    "tttttit"};
+
+inline constexpr Text kSetRuntime =
+    "INSERT INTO @session_runtime_state (session_id, run_id, is_processing,"
+    " processing_generation, queued_messages, pending_permissions, updated_at)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (session_id) DO UPDATE SET"
+    " run_id = excluded.run_id, is_processing = excluded.is_processing,"
+    " processing_generation = excluded.processing_generation,"
+    " queued_messages = excluded.queued_messages,"
+    " pending_permissions = excluded.pending_permissions, updated_at = excluded.updated_at";
+
+inline constexpr Text kSetProject =
+    "INSERT INTO @projects (id, root_path, name, created_at, updated_at)"
+    " VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO UPDATE SET"
+    " root_path = excluded.root_path, name = excluded.name, updated_at = excluded.updated_at";
+
+/// A redacted entry keeps its row and loses what it said.
+inline constexpr Text kHideParts =
+    "DELETE FROM @message_parts WHERE session_id = $1 AND message_id = $2";
+
+}  // namespace quipu::sqlstore

@@ -1,0 +1,254 @@
+#include "backend/sql/tables.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+
+#include "backend/backend.h"
+#include "backend/sql/statements.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "model/message_view.h"
+#include "model/session_info.h"
+
+namespace quipu::sqlstore {
+namespace {
+
+using json::Kind;
+
+// The columns of kChangeSession.
+enum Column : std::uint8_t {
+  kUpdated,
+  kTitle,
+  kModel,
+  kDirectory,
+  kSdkCwd,
+  kSdkSession,
+  kProject,
+  kStatus,
+  kArchived,
+  kSummary,
+  kSummaryUpdated,
+  kSession,
+};
+
+std::string text_member(std::string_view object, std::string_view key) {
+  const auto member = json::find_member(object, key);
+  return member && member->kind == Kind::kString ? json::decode_string(member->value)
+                                                 : std::string();
+}
+
+// {"id":…,"payload":…} at the end of an array.
+std::string with_element(std::string_view array, std::string_view id, std::string_view payload) {
+  std::string out(array.substr(0, array.size() - 1));
+  if (out.size() > 1) out += ',';
+  json::Writer(out).begin_object().member("id", id).raw_member("payload", payload).end_object();
+  return out + ']';
+}
+
+std::string without_element(std::string_view array, std::string_view id) {
+  std::string out;
+  json::Writer writer(out);
+  writer.begin_array();
+  json::ElementWalk walk(array);
+  while (const auto element = walk.next()) {
+    if (text_member(element->value, "id") != id) writer.raw(element->value);
+  }
+  writer.end_array();
+  return out;
+}
+
+}  // namespace
+
+std::string_view Tables::keep(std::string text) {
+  for (std::size_t at = text.find('\0'); at != std::string::npos; at = text.find('\0', at)) {
+    text.replace(at, 1, "\xef\xbf\xbd");
+  }
+  return kept_.emplace_back(std::move(text));
+}
+
+void Tables::add(std::string_view line, Ordinal ordinal, RuntimeRow& runtime) {
+  const Envelope entry = read_envelope(line);
+  if (session_id_.starts_with(kSystemPrefix)) {
+    add_project(entry);
+    return;
+  }
+  if (ordinal == 0 && entry.type_code == EntryType::kSessionHeader) {
+    add_header(entry);
+    return;
+  }
+  changes_session_ = true;
+  change_[kUpdated] = keep(std::string(entry.timestamp.view()));
+  switch (entry.type_code) {
+    case EntryType::kMessage:
+      add_message(entry, ordinal);
+      break;
+    case EntryType::kCompactionSummary:
+      add_summary(entry, ordinal);
+      break;
+    case EntryType::kSessionInfo:
+      add_info(entry);
+      break;
+    case EntryType::kModelChange:
+      change_[kModel] = keep(text_member(entry.payload, "model"));
+      break;
+    case EntryType::kRedaction:
+      others_.push_back(
+          {.text = kHideParts,
+           .params = {session_id_, keep(text_member(entry.payload, "targetEntryId"))}});
+      break;
+    default:
+      change_runtime(entry, runtime);
+      break;
+  }
+}
+
+void Tables::add_header(const Envelope& entry) {
+  const SessionHeader header = read_session_header(entry.payload);
+  const std::string_view time = keep(std::string(entry.timestamp.view()));
+  const std::string_view cwd = keep(header.cwd);
+  const bool is_fork = !header.parent_session.empty();
+  const std::string_view parent = keep(header.parent_session);
+  others_.push_back(
+      {.text = kMakeSession,
+       .params = {session_id_, keep(header.title), time, time, cwd, cwd, keep(header.project_id),
+                  keep(header.agent_id), is_fork ? sql::Param(parent) : sql::Param()}});
+  if (!is_fork) return;
+  others_.push_back(
+      {.text = kMakeLineage, .params = {session_id_, parent, keep(header.parent_entry)}});
+}
+
+void Tables::add_info(const Envelope& entry) {
+  const SessionInfo info = read_session_info(entry.payload);
+  const auto change = [&](Column column, const std::optional<std::string>& text) {
+    if (text) change_[column] = keep(*text);
+  };
+  change(kTitle, info.title);
+  change(kProject, info.project_id);
+  change(kStatus, info.status);
+  change(kDirectory, info.working_directory);
+  change(kSdkCwd, info.sdk_cwd);
+  change(kSdkSession, info.sdk_session_id);
+  if (info.archived) change_[kArchived] = std::int64_t{*info.archived};
+}
+
+void Tables::add_message_row(const Envelope& entry, Ordinal ordinal, std::string_view role,
+                             sql::Param usage, bool is_summary) {
+  const std::string_view id = keep(std::string(entry.id.view()));
+  for (const sql::Param& param :
+       {sql::Param(session_id_), sql::Param(id), sql::Param(std::int64_t{ordinal}),
+        sql::Param(role), sql::Param(keep(std::string(entry.timestamp.view()))), usage,
+        sql::Param(std::int64_t{is_summary})}) {
+    messages_.push_back(param);
+  }
+}
+
+void Tables::add_part(const Envelope& entry, std::size_t number, std::string_view type,
+                      std::string_view payload) {
+  const std::string_view id = keep(std::string(entry.id.view()));
+  for (const sql::Param& param :
+       {sql::Param(session_id_), sql::Param(keep(std::string(id) + "." + std::to_string(number))),
+        sql::Param(id), sql::Param(type), sql::Param(payload),
+        sql::Param(static_cast<std::int64_t>(number)),
+        sql::Param(keep(std::string(entry.timestamp.view())))}) {
+    parts_.push_back(param);
+  }
+}
+
+void Tables::add_message(const Envelope& entry, Ordinal ordinal) {
+  std::vector<PartView> parts;
+  const MessageView message = read_message(entry.payload, parts);
+  add_message_row(entry, ordinal, name(message.role),
+                  message.usage.empty() ? sql::Param() : sql::Param(message.usage), false);
+  if (!message.model.empty()) change_[kModel] = keep(json::decode_string(message.model));
+  std::size_t number = 0;
+  for (const PartView& part : parts) {
+    std::string_view payload = part.whole;
+    if (payload.empty()) {  // the content was a string
+      std::string made;
+      json::Writer(made)
+          .begin_object()
+          .member("type", "text")
+          .raw_member("text", part.text)
+          .end_object();
+      payload = keep(std::move(made));
+    }
+    add_part(entry, number++, name(part.type), payload);
+  }
+}
+
+void Tables::add_summary(const Envelope& entry, Ordinal ordinal) {
+  const std::string_view summary = keep(text_member(entry.payload, "summary"));
+  change_[kSummary] = summary;
+  change_[kSummaryUpdated] = keep(std::string(entry.timestamp.view()));
+  add_message_row(entry, ordinal, "user", {}, true);
+  std::string part;
+  json::Writer(part).begin_object().member("type", "text").member("text", summary).end_object();
+  add_part(entry, 0, "text", keep(std::move(part)));
+}
+
+void Tables::add_project(const Envelope& entry) {
+  if (session_id_.substr(kSystemPrefix.size()) != "projects" || entry.type.view() != "project") {
+    return;
+  }
+  const std::string_view time = keep(std::string(entry.timestamp.view()));
+  others_.push_back({.text = kSetProject,
+                     .params = {keep(text_member(entry.payload, "projectId")),
+                                keep(text_member(entry.payload, "root")),
+                                keep(text_member(entry.payload, "name")), time, time}});
+}
+
+// What runtime.h reads from the same facts.
+void Tables::change_runtime(const Envelope& entry, RuntimeRow& runtime) {
+  const auto id_in = [&](std::string_view key) { return text_member(entry.payload, key); };
+  const auto own_or = [&](std::string_view key) {
+    std::string id = id_in(key);
+    return id.empty() ? std::string(entry.id.view()) : id;
+  };
+  switch (entry.type_code) {
+    case EntryType::kRunStart: {
+      runtime.run_id = entry.id.view();
+      runtime.is_processing = true;
+      const auto generation = json::find_member(entry.payload, "generation");
+      runtime.generation =
+          generation ? std::strtoll(std::string(generation->value).c_str(), nullptr, 10) : 0;
+      break;
+    }
+    case EntryType::kRunEnd:
+      if (id_in("runId") == runtime.run_id) runtime.is_processing = false;
+      break;
+    case EntryType::kQueueAdd:
+      runtime.queued = with_element(runtime.queued, own_or("queueId"), entry.payload);
+      break;
+    case EntryType::kQueueRemove:
+      runtime.queued = without_element(runtime.queued, id_in("queueId"));
+      break;
+    case EntryType::kPermissionRequest:
+      runtime.pending = with_element(runtime.pending, own_or("requestId"), entry.payload);
+      break;
+    case EntryType::kPermissionResolve:
+      runtime.pending = without_element(runtime.pending, id_in("requestId"));
+      break;
+    default:
+      return;
+  }
+  runtime_changed_ = keep(std::string(entry.timestamp.view()));
+}
+
+void Tables::write(const RuntimeRow& runtime, std::vector<sql::Command>& commands) {
+  if (!messages_.empty())
+    commands.push_back({.text = kAddMessages, .params = std::move(messages_)});
+  if (!parts_.empty()) commands.push_back({.text = kAddParts, .params = std::move(parts_)});
+  std::move(others_.begin(), others_.end(), std::back_inserter(commands));
+  if (changes_session_) {
+    change_[kSession] = session_id_;
+    commands.push_back({.text = kChangeSession, .params = std::move(change_)});
+  }
+  if (runtime_changed_.empty()) return;
+  commands.push_back(
+      {.text = kSetRuntime,
+       .params = {session_id_, runtime.run_id, std::int64_t{runtime.is_processing},
+                  runtime.generation, runtime.queued, runtime.pending, runtime_changed_}});
+}
+
+}  // namespace quipu::sqlstore

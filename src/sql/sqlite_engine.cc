@@ -1,0 +1,181 @@
+#include "sql/sqlite_engine.h"
+
+#include <cstring>
+#include <unordered_map>
+
+#include "base/try.h"
+#include "sql/database.h"
+
+namespace quipu::sql {
+namespace {
+
+// Taken in when it has grown to 16 MiB: often enough for readers, who search it, and
+// seldom enough for writers, who wait for the disk then.
+constexpr int kLogPagesMax = 4096;
+
+constexpr Names kNames{
+    .table = "", .schema = "", .key = "TEXT", .bytes = "BLOB", .clustered = " WITHOUT ROWID"};
+
+void bind(Statement& statement, int place, const Param& param) {
+  switch (param.kind()) {
+    case Param::Kind::kNull:
+      break;
+    case Param::Kind::kInteger:
+      statement.bind(place, param.number());
+      break;
+    case Param::Kind::kText:
+      statement.bind(place, param.view());
+      break;
+    case Param::Kind::kBytes:
+      statement.bind_bytes(place, param.view());
+      break;
+  }
+}
+
+void bind_all(Statement& statement, std::span<const Param> params) {
+  for (std::size_t i = 0; i < params.size(); ++i)
+    bind(statement, static_cast<int>(i) + 1, params[i]);
+}
+
+class SqliteRows : public Rows {
+ public:
+  explicit SqliteRows(Statement& statement) : statement_(statement) {}
+  ~SqliteRows() override { statement_.reset(); }
+  Result<bool> next() override { return statement_.step(); }
+  std::int64_t integer(int column) const override { return statement_.integer(column); }
+  std::string_view text(int column) const override {
+    return statement_.kind(column) == ValueKind::kBytes ? statement_.bytes(column)
+                                                        : statement_.text(column);
+  }
+  bool is_null(int column) const override { return statement_.is_null(column); }
+
+ private:
+  Statement& statement_;
+};
+
+class SqliteEngine : public Engine {
+ public:
+  SqliteEngine(Connection connection, std::string file, Turn turn)
+      : connection_(std::move(connection)), file_(std::move(file)), turn_(std::move(turn)) {}
+
+  ~SqliteEngine() override { statements_.clear(); }
+
+  Result<std::unique_ptr<Rows>> ask(const Text& text, std::span<const Param> params) override {
+    TRY_ASSIGN(Statement * statement, prepared(text));
+    bind_all(*statement, params);
+    return std::unique_ptr<Rows>(std::make_unique<SqliteRows>(*statement));
+  }
+
+  Result<void> commit(std::span<const Command> commands, Sync sync) override {
+    std::shared_ptr<void> held;
+    if (turn_) {
+      TRY_ASSIGN(held, turn_());
+    }
+    if (sync != sync_) {
+      TRY(connection_.execute(sync == Sync::kNow ? "PRAGMA synchronous=FULL"
+                                                 : "PRAGMA synchronous=NORMAL"));
+      sync_ = sync;
+    }
+    TRY(run("BEGIN IMMEDIATE"));
+    for (const Command& command : commands) {
+      auto done = run(command.text, command.params);
+      if (done.ok()) continue;
+      roll_back();
+      return done;
+    }
+    if (auto done = run("COMMIT"); !done.ok()) {
+      roll_back();
+      // What was written of the log may be found by whoever opens it after a crash.
+      if (done.error().code() != Code::kIoError) return done;
+      is_usable_ = false;
+      return Error(Code::kDurabilityUnknown, done.error().message());
+    }
+    // A commit is done whether or not its log can be taken in: the next one tries again.
+    if (connection_.log_pages() >= kLogPagesMax) {
+      ignore(connection_.checkpoint(), "the log only grows a little longer");
+    }
+    return {};
+  }
+
+  Result<void> tidy() override {
+    std::shared_ptr<void> held;
+    if (turn_) {
+      TRY_ASSIGN(held, turn_());
+    }
+    ignore(connection_.checkpoint(), "what is not taken in stays in the log, and is read there");
+    return {};
+  }
+
+  Result<std::string> back_up(std::string_view name) override {
+    // Never over another one.
+    for (int number = 1;; ++number) {
+      std::string copy = file_ + "." + std::string(name);
+      if (number > 1) copy += "." + std::to_string(number);
+      TRY_ASSIGN(Statement statement, connection_.prepare("VACUUM INTO ?1"));
+      statement.bind(1, std::string_view(copy));
+      auto made = statement.run();
+      if (made.ok()) return copy;
+      const bool is_taken = made.error().message().find("already exists") != std::string::npos;
+      if (!is_taken || number == 100) return std::move(made).error();
+    }
+  }
+
+  void cancel() override { connection_.interrupt(); }
+  bool is_usable() const override { return is_usable_; }
+  void abandon() override {
+    for (auto& [text, statement] : statements_) statement.abandon();
+    connection_.abandon();
+    is_usable_ = false;
+  }
+
+ private:
+  Result<Statement*> prepared(const Text& text) {
+    if (const auto known = statements_.find(text.sqlite); known != statements_.end()) {
+      return &known->second;
+    }
+    TRY_ASSIGN(Statement statement, connection_.prepare(expanded(text.sqlite, kNames)));
+    return &statements_.emplace(text.sqlite, std::move(statement)).first->second;
+  }
+
+  Result<void> run(const Text& text, std::span<const Param> params = {}) {
+    TRY_ASSIGN(Statement * statement, prepared(text));
+    const std::size_t width = text.kinds == nullptr ? params.size() : std::strlen(text.kinds);
+    std::size_t at = 0;
+    do {
+      bind_all(*statement, params.subspan(at, width));
+      TRY(statement->run());
+      at += width;
+    } while (at < params.size());
+    return {};
+  }
+
+  void roll_back() { ignore(run("ROLLBACK"), "SQLite may have rolled back by itself already"); }
+
+  Connection connection_;
+  const std::string file_;
+  const Turn turn_;
+  // After the connection: statements end before it does.
+  std::unordered_map<std::string, Statement> statements_;
+  Sync sync_ = Sync::kNow;
+  bool is_usable_ = true;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> open_sqlite(const std::string& file, const SqliteOptions& options) {
+  TRY_ASSIGN(Connection connection, Connection::open(file, {.busy_wait = options.busy_wait,
+                                                            .create = options.create,
+                                                            .is_private_copy = false,
+                                                            .own_checkpoints = true,
+                                                            .read_only = options.read_only}));
+  // Erased text must not stay in free pages.
+  if (!options.read_only) {
+    TRY(connection.execute("PRAGMA journal_mode=WAL; PRAGMA secure_delete=ON"));
+  }
+  TRY(connection.execute(
+      "PRAGMA synchronous=FULL; PRAGMA foreign_keys=OFF; PRAGMA temp_store=MEMORY"));
+  return std::unique_ptr<Engine>(
+      std::make_unique<SqliteEngine>(std::move(connection), file, options.turn));
+}
+
+}  // namespace quipu::sql
