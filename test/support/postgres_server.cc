@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "support/postgres_client.h"
@@ -22,16 +24,48 @@ constexpr const char* kStandbyName = "standby";
 
 std::string program(const char* name) { return std::string(QUIPU_POSTGRES_BINARIES "/") + name; }
 
-// A killed server leaves the small segment behind that marks its data directory as being in use; a
-// machine that fails does not. Its id is in the seventh line of the server's lock file.
-void remove_shared_memory(const std::string& data) {
-  std::ifstream lock(data + "/postmaster.pid");
-  std::string line;
-  for (int number = 0; number < 6; ++number) std::getline(lock, line);
-  unsigned long key = 0;
-  int id = 0;
-  if (lock >> key >> id) ::shmctl(id, IPC_RMID, nullptr);
+// What initdb makes. It takes longer than all else on the way to a server, so a process makes one
+// and copies it.
+class EmptyCluster {
+ public:
+  static const EmptyCluster& get() {
+    static const EmptyCluster cluster;
+    return cluster;
+  }
+  std::string data() const { return directory_ / "data"; }
+  std::string wal() const { return directory_ / "wal"; }
+
+ private:
+  EmptyCluster() {
+    give_to_children(directory_.path());
+    ChildProcess::run({program("initdb"), "--pgdata=" + data(), "--waldir=" + wal(), "--no-sync",
+                       "--encoding=UTF8", "--locale=C", "--auth=trust", "--username=quipu"},
+                      directory_ / "log");
+  }
+  const fs::TemporaryDirectory directory_;
+};
+
+void copy_directory(const std::string& from, const std::string& to, const std::string& log) {
+  ChildProcess::run({"/bin/cp", "--archive", from + "/.", to}, log);
 }
+
+// The server's lock file: its process, and more of which we read two lines.
+struct LockFile {
+  explicit LockFile(const std::string& data) {
+    std::ifstream file(data + "/postmaster.pid");
+    std::string line;
+    for (int number = 1; std::getline(file, line); ++number) {
+      std::istringstream words(line);
+      if (number == 1) words >> process;
+      if (number == 7) words >> memory_key >> memory;
+      if (number == 8) words >> state;
+    }
+  }
+  pid_t process = -1;
+  unsigned long memory_key = 0;
+  int memory = -1;
+  std::string state;  // "ready" when it takes connections
+};
 
 }  // namespace
 
@@ -79,10 +113,12 @@ std::unique_ptr<PostgresServer> PostgresServer::standby_of(PostgresServer& prima
 
 void PostgresServer::fill(PostgresServer* primary) {
   if (primary == nullptr) {
-    ChildProcess::run({program("initdb"), "--pgdata=" + data_, "--waldir=" + wal_, "--no-sync",
-                       "--encoding=UTF8", "--locale=C", "--auth=trust", "--username=quipu",
-                       options_.wal_bytes_max > 0 ? "--wal-segsize=1" : "--wal-segsize=16"},
-                      log_);
+    const EmptyCluster& empty = EmptyCluster::get();
+    copy_directory(empty.data(), data_, log_);
+    copy_directory(empty.wal(), wal_, log_);
+    const std::string link = data_ + "/pg_wal";
+    std::filesystem::remove(link);
+    std::filesystem::create_directory_symlink(wal_, link);
     return;
   }
   ChildProcess::run({program("pg_basebackup"), "--dbname=" + primary->url(), "--pgdata=" + data_,
@@ -108,7 +144,6 @@ void PostgresServer::start() {
   // Parallel statements would need room in the data directory for that.
   if (options_.data_bytes_max > 0) set("max_parallel_workers_per_gather=0");
   if (options_.wal_bytes_max > 0) {
-    set("min_wal_size=2MB");
     set("restart_after_crash=off");
   }
   if (is_standby_) {
@@ -117,7 +152,10 @@ void PostgresServer::start() {
   }
   for (const std::string& setting : options_.settings) set(setting);
   process_.emplace(command, log_);
-  wait_until("the first connection", [&] { return PQping(url().c_str()) == PQPING_OK; });
+  wait_until("its start", [&] {
+    const LockFile lock(data_);
+    return lock.process == process_->id() && lock.state == "ready";
+  });
 }
 
 template <class Condition>
@@ -147,7 +185,9 @@ void PostgresServer::kill_hard() {
   kill_family(process_->id());
   process_->wait();
   process_.reset();
-  remove_shared_memory(data_);
+  // A machine that fails would not leave this behind. It marks the data directory as being in use.
+  const int memory = LockFile(data_).memory;
+  if (memory >= 0) ::shmctl(memory, IPC_RMID, nullptr);
 }
 
 void PostgresServer::start_again() {

@@ -27,7 +27,7 @@ struct PostgresOptions {
   /// Not 0: the tables are on a disk of this size. An empty server has some 25 MB, a new database
   /// some 8 MB. When it is full, statements fail with SQLSTATE 53100 and the server goes on.
   std::uint64_t data_bytes_max = 0;
-  /// Not 0: the write-ahead log is on a disk of this size, at least 8 MB. When it is full, the
+  /// Not 0: the write-ahead log is on a disk of this size, at least 32 MB. When it is full, the
   /// server crashes and stays down: the client may see the SQLSTATE 53100 as a PANIC, or nothing,
   /// and does not know what became of its transaction.
   std::uint64_t wal_bytes_max = 0;

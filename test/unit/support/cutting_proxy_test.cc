@@ -163,25 +163,36 @@ TEST_F(CuttingProxyTest, PoolerForgetsSessionsBetweenTransactions) {
   EXPECT_EQ(run(), PGRES_FATAL_ERROR);
 }
 
+// While a session has questions to answer, the next one must queue behind them.
 TEST_F(CuttingProxyTest, PoolerKeepsAPipelineTogether) {
   CuttingProxy pooler(server_.socket(), 2);
   const PostgresConnection connection = connect(pooler.url(name_));
   ASSERT_EQ(PQenterPipelineMode(connection.get()), 1);
-  constexpr int kQuestions = 10;
-  for (int i = 0; i < kQuestions; ++i) {
-    ASSERT_EQ(PQsendQueryParams(connection.get(), "INSERT INTO t VALUES (1)", 0, nullptr, nullptr,
-                                nullptr, nullptr, 0),
+  const auto send = [&](const char* sql) {
+    ASSERT_EQ(PQsendQueryParams(connection.get(), sql, 0, nullptr, nullptr, nullptr, nullptr, 0),
               1);
     ASSERT_EQ(PQpipelineSync(connection.get()), 1);
-  }
-  for (int i = 0; i < kQuestions; ++i) {
-    EXPECT_EQ(PQresultStatus(PostgresResult(PQgetResult(connection.get())).get()),
-              PGRES_COMMAND_OK);
+    ASSERT_EQ(PQflush(connection.get()), 0);
+  };
+  const auto receive = [&] {
+    PostgresResult result(PQgetResult(connection.get()));
     EXPECT_EQ(PQgetResult(connection.get()), nullptr);
     EXPECT_EQ(PQresultStatus(PostgresResult(PQgetResult(connection.get())).get()),
               PGRES_PIPELINE_SYNC);
-  }
-  EXPECT_EQ(rows(), std::to_string(kQuestions));
+    return result;
+  };
+  ask(direct_, "BEGIN");
+  ask(direct_, "LOCK TABLE t");
+  send("SELECT pg_backend_pid()");
+  send("INSERT INTO t VALUES (1)");  // waits for the lock
+  const PostgresResult first = receive();
+  send("SELECT pg_backend_pid()");
+  ask(direct_, "COMMIT");
+  EXPECT_EQ(PQresultStatus(receive().get()), PGRES_COMMAND_OK);
+  const PostgresResult last = receive();
+  ASSERT_EQ(PQresultStatus(first.get()), PGRES_TUPLES_OK);
+  ASSERT_EQ(PQresultStatus(last.get()), PGRES_TUPLES_OK);
+  EXPECT_STREQ(PQgetvalue(first.get(), 0, 0), PQgetvalue(last.get(), 0, 0));
 }
 
 }  // namespace

@@ -132,12 +132,12 @@ TEST(PostgresServerTest, FullTablesRefuseAndTheServerGoesOn) {
 }
 
 TEST(PostgresServerTest, FullLogCrashesItAndLosesNothing) {
-  PostgresServer server(PostgresOptions{.wal_bytes_max = 8 << 20});
+  PostgresServer server(PostgresOptions{.wal_bytes_max = 40 << 20});
   PostgresConnection connection = connect(server.url());
   PostgresResult failed;
   const int rows = fill_up(connection, failed);
   EXPECT_EQ(PQstatus(connection.get()), CONNECTION_BAD);
-  server.resize_disks(64 << 20);
+  server.resize_disks(128 << 20);
   server.start_again();
   connection = connect(server.url());
   const int found = std::stoi(ask(connection, "SELECT count(*) FROM t"));
