@@ -2,6 +2,7 @@
 
 #include <sys/shm.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -24,6 +25,16 @@ constexpr const char* kStandbyName = "standby";
 
 std::string program(const char* name) { return std::string(QUIPU_POSTGRES_BINARIES "/") + name; }
 
+// In memory if nothing is about disks and there is room for some servers.
+std::filesystem::path place_for(const PostgresOptions& options) {
+  constexpr std::uintmax_t kEnough = 1'000'000'000;
+  const char* const memory = "/dev/shm";
+  std::error_code error;
+  const auto space = std::filesystem::space(memory, error);
+  const bool fits = !error && space.available >= kEnough && ::access(memory, W_OK) == 0;
+  return fits && !options.fsync ? memory : std::filesystem::temp_directory_path();
+}
+
 // What initdb makes. It takes longer than all else on the way to a server, so a process makes one
 // and copies it.
 class EmptyCluster {
@@ -36,7 +47,7 @@ class EmptyCluster {
   std::string wal() const { return directory_ / "wal"; }
 
  private:
-  EmptyCluster() {
+  EmptyCluster() : directory_(place_for({})) {
     give_to_children(directory_.path());
     ChildProcess::run({program("initdb"), "--pgdata=" + data(), "--waldir=" + wal(), "--no-sync",
                        "--encoding=UTF8", "--locale=C", "--auth=trust", "--username=quipu"},
@@ -74,6 +85,7 @@ PostgresServer::PostgresServer(const PostgresOptions& options) : PostgresServer(
 PostgresServer::PostgresServer(const PostgresOptions& options, PostgresServer* primary)
     : options_(options),
       is_standby_(primary != nullptr),
+      directory_(place_for(options)),
       data_(directory_ / "data"),
       wal_(directory_ / "wal"),
       log_(directory_ / "log") {

@@ -21,8 +21,9 @@
 namespace quipu::test {
 
 struct PostgresOptions {
-  /// Whether the server waits for its disk. Without, everything is as it is with, but faster:
-  /// also a server that is killed loses nothing, only a machine would.
+  /// Whether the server is on a disk and waits for it. Otherwise it is in memory where the system
+  /// has a place for that, which is faster and differs in nothing else: a server that is killed
+  /// loses nothing either way.
   bool fsync = false;
   /// Not 0: the tables are on a disk of this size. An empty server has some 25 MB, a new database
   /// some 8 MB. When it is full, statements fail with SQLSTATE 53100 and the server goes on.

@@ -11,8 +11,9 @@ namespace quipu::fs {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "quipu-fs-XXXXXX").string();
+  TemporaryDirectory() : TemporaryDirectory(std::filesystem::temp_directory_path()) {}
+  explicit TemporaryDirectory(const std::filesystem::path& parent) {
+    std::string pattern = (parent / "quipu-fs-XXXXXX").string();
     path_ = ::mkdtemp(pattern.data());
   }
   ~TemporaryDirectory() {

@@ -123,8 +123,7 @@ TEST_F(CuttingProxyTest, ClientsAreToldWhenTheServerEnds) {
 TEST_F(CuttingProxyTest, CancelRequestsArrive) {
   CuttingProxy proxy(server_.socket());
   const PostgresConnection connection = connect(proxy.url(name_));
-  ASSERT_EQ(PQsendQuery(connection.get(), "SELECT count(*) FROM generate_series(1, 1000000000000)"),
-            1);
+  ASSERT_EQ(PQsendQuery(connection.get(), "DO 'BEGIN LOOP END LOOP; END'"), 1);
   while (ask(direct_, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid = " +
                           std::to_string(PQbackendPID(connection.get()))) != "1") {
   }

@@ -75,7 +75,7 @@ TEST(PostgresServerTest, KilledHardItComesBackWithWhatWasCommitted) {
   // A statement that runs must end with the server and not go on behind its back.
   const PostgresConnection busy = connect(server.url());
   const pid_t backend = PQbackendPID(busy.get());
-  ASSERT_EQ(PQsendQuery(busy.get(), "SELECT count(*) FROM generate_series(1, 1000000000000)"), 1);
+  ASSERT_EQ(PQsendQuery(busy.get(), "DO 'BEGIN LOOP END LOOP; END'"), 1);
   while (ask(writer, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid = " +
                          std::to_string(backend)) != "1") {
   }
