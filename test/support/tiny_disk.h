@@ -1,8 +1,9 @@
 // A file system of a given size, to see what happens when it is full.
 //
-// Mounting needs root; without, the constructor throws and the test fails with a message that says
-// so. The mount is seen by the thread that made the first TinyDisk and by what that thread starts
-// afterwards, processes included; so it is gone with them, however they end.
+// Mounting needs root or a user namespace of our own. Where neither is to be had the constructor
+// throws, and the test fails with a message that says so. The mount is seen by the thread that made
+// the first TinyDisk and by what that thread starts afterwards, processes included; so it is gone
+// with them, however they end. Without root there must be no other thread then.
 #pragma once
 
 #include <sys/types.h>
