@@ -39,9 +39,14 @@ std::string ProxyLedger::seen(Sender sender) const {
   return seen_[index_of(sender)];
 }
 
+void ProxyLedger::wait_until_fired() {
+  const MutexLock lock(mutex_);
+  while (!fired_) changed_.wait(mutex_);
+}
+
 void ProxyLedger::wait_until_settled() {
   const MutexLock lock(mutex_);
-  while (unsettled_ > 0) settled_.wait(mutex_);
+  while (unsettled_ > 0) changed_.wait(mutex_);
 }
 
 std::optional<ProxyFault> ProxyLedger::enter(Sender sender, char type) {
@@ -51,13 +56,14 @@ std::optional<ProxyFault> ProxyLedger::enter(Sender sender, char type) {
   if (!fault_ || fault_->sender != sender || fault_->message != types.size()) return std::nullopt;
   fired_ = true;
   ++unsettled_;
+  changed_.notify_all();
   return std::exchange(fault_, std::nullopt);
 }
 
 void ProxyLedger::settle() {
   const MutexLock lock(mutex_);
   --unsettled_;
-  settled_.notify_all();
+  changed_.notify_all();
 }
 
 CuttingProxy::CuttingProxy(std::string server, std::size_t sessions_per_client)

@@ -46,6 +46,7 @@ class ProxyLedger {
   void arm(std::optional<ProxyFault> fault) EXCLUDES(mutex_);
   bool fired() const EXCLUDES(mutex_);
   std::string seen(Sender sender) const EXCLUDES(mutex_);
+  void wait_until_fired() EXCLUDES(mutex_);
   void wait_until_settled() EXCLUDES(mutex_);
 
   /// Enters a message; gives the fault if it happens at this one.
@@ -55,7 +56,7 @@ class ProxyLedger {
 
  private:
   mutable Mutex mutex_;
-  std::condition_variable_any settled_;
+  std::condition_variable_any changed_;
   std::optional<ProxyFault> fault_ GUARDED_BY(mutex_);
   std::string seen_[2] GUARDED_BY(mutex_);
   bool fired_ GUARDED_BY(mutex_) = false;
@@ -79,6 +80,8 @@ class CuttingProxy {
   void disarm() { ledger_.arm(std::nullopt); }
   /// Whether the fault that was armed last has happened.
   bool fired() const { return ledger_.fired(); }
+  /// Returns when it has. Only a fault that hangs needs this: of others the client hears.
+  void wait_until_fired() { ledger_.wait_until_fired(); }
   /// The types of the messages since `arm` or `disarm`, a letter each; '-' for a start-up packet.
   std::string seen(Sender sender) const { return ledger_.seen(sender); }
   /// Returns when the server has ended all sessions that a fault met: what they did is done, and

@@ -183,7 +183,7 @@ void PostgresServer::wait_until(const char* what, Condition condition) const {
 }
 
 std::string PostgresServer::url(std::string_view database) const {
-  return "postgres://quipu@/" + std::string(database) + "?host=" + directory_.path() + "&port=5432";
+  return "postgres://quipu@/" + std::string(database) + "?host=" + host() + "&port=5432";
 }
 
 std::string PostgresServer::socket() const { return directory_ / ".s.PGSQL.5432"; }

@@ -48,6 +48,8 @@ class PostgresServer {
 
   /// For libpq: postgres://quipu@/database?host=…. The user may do anything.
   std::string url(std::string_view database = "postgres") const;
+  /// What libpq calls the host, for URLs that name several: "host=A,B&port=5432".
+  const std::string& host() const { return directory_.path(); }
   /// The file of the socket.
   std::string socket() const;
   /// Makes an empty database and gives its URL.

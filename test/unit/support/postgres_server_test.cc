@@ -154,7 +154,9 @@ TEST(PostgresServerTest, PromotedStandbyHasWhatWasAcknowledged) {
   const PostgresConnection writer = connect(primary.url());
   ask(writer, "CREATE TABLE t (n int)");
   const auto standby = PostgresServer::standby_of(primary);
-  for (int i = 0; i < 50; ++i) ask(writer, "INSERT INTO t VALUES (1)");
+  const std::string either = "postgres://quipu@/postgres?host=" + primary.host() + "," +
+                             standby->host() + "&port=5432&target_session_attrs=read-write";
+  for (int i = 0; i < 50; ++i) ask(connect(either), "INSERT INTO t VALUES (1)");
   EXPECT_THROW(ask(connect(standby->url()), "INSERT INTO t VALUES (1)"), std::runtime_error);
 
   // Without its standby the primary acknowledges nothing.
@@ -171,7 +173,7 @@ TEST(PostgresServerTest, PromotedStandbyHasWhatWasAcknowledged) {
 
   primary.kill_hard();
   standby->promote();
-  const PostgresConnection survivor = connect(standby->url());
+  const PostgresConnection survivor = connect(either);
   EXPECT_EQ(ask(survivor, "SELECT count(*) FROM t"), "51");
   ask(survivor, "INSERT INTO t VALUES (1)");
   EXPECT_EQ(ask(survivor, "SELECT count(*) FROM t"), "52");
