@@ -4,8 +4,8 @@
 #   install_packages.sh build | test | all
 set -eu
 
-build="g++ make cmake ninja-build ccache libcli11-dev libfmt-dev libsqlite3-dev libzstd-dev"
-test="$build libgtest-dev librapidcheck-dev libbenchmark-dev libsimdjson-dev python3"
+build="g++ make cmake ninja-build ccache libcli11-dev libfmt-dev libsqlite3-dev libzstd-dev libpq-dev"
+test="$build libgtest-dev librapidcheck-dev libbenchmark-dev libsimdjson-dev postgresql python3"
 all="$test clang libclang-rt-dev clang-format pkg-config git"
 
 case "${1:-all}" in
@@ -37,5 +37,14 @@ else
   exit 1
 fi
 echo "installing:$missing" >&2
+
+# The tests start servers of their own. Debian's package would make one for the machine, too, and
+# start it now and at every boot; it is told not to, for this installation only.
+case " $missing " in *" postgresql "*)
+  no_cluster=/etc/postgresql-common/createcluster.d/quipu-install.conf
+  trap '$as_root rm -f "$no_cluster"' EXIT
+  $as_root mkdir -p "${no_cluster%/*}"
+  echo "create_main_cluster = false" | $as_root tee "$no_cluster" >/dev/null ;;
+esac
 $as_root apt-get update -qq
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2

@@ -1,7 +1,8 @@
-// A directory for one test, removed at its end.
+// A directory for one test, removed at its end; a forked copy of the process leaves it alone.
 #pragma once
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -10,11 +11,13 @@ namespace quipu::fs {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "quipu-fs-XXXXXX").string();
+  TemporaryDirectory() : TemporaryDirectory(std::filesystem::temp_directory_path()) {}
+  explicit TemporaryDirectory(const std::filesystem::path& parent) {
+    std::string pattern = (parent / "quipu-fs-XXXXXX").string();
     path_ = ::mkdtemp(pattern.data());
   }
   ~TemporaryDirectory() {
+    if (::getpid() != owner_) return;
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
@@ -25,6 +28,7 @@ class TemporaryDirectory {
   std::string operator/(const std::string& below) const { return path_ + '/' + below; }
 
  private:
+  const pid_t owner_ = ::getpid();
   std::string path_;
 };
 
