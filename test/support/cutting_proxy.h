@@ -3,7 +3,8 @@
 // It knows where messages begin and end, and little of what they say: a fault is before or after
 // a message and never inside, and it is the same one in every run, whatever the sockets put
 // together. What a message is: one of the PostgreSQL protocol, version 3. The start-up packet is
-// one, too; questions for encryption are answered here, with no.
+// one, too; questions for encryption are answered here, with no. A client's "terminate" passes and
+// does not count: it changes nothing, and closing a connection must not use up a fault.
 //
 // With several connections it is a transaction pooler: each client has so many sessions at the
 // server, and every transaction is given to the next one of them. What a client leaves in a session
