@@ -3,9 +3,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+libpq=$(pg_config --includedir)
+export libpq
 try() {
   printf '#include "%s"\n' "$PWD/$1" |
-    "${CXX:-g++}" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Iinclude -Isrc -Iapp -x c++ - ||
+    "${CXX:-g++}" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Iinclude -Isrc -Iapp -isystem "$libpq" \
+      -x c++ - ||
     { echo "$1 does not compile alone" >&2; exit 1; }
 }
 export -f try

@@ -43,6 +43,9 @@ class Pool {
     std::unique_ptr<Engine> engine_;
   };
 
+  /// One that was made by other means.
+  void take(std::unique_ptr<Engine> engine) { give_back(std::move(engine)); }
+
   /// `not_allowed` in the child of a fork(): its parent's connections are none of its own.
   Result<Lease> lease() EXCLUDES(mutex_);
 

@@ -236,7 +236,13 @@ class PostgresEngine : public Engine {
     const char* text = pq_.resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     if (text == nullptr) text = pq_.resultErrorMessage(result);
     state_ = state == nullptr ? "" : state;
-    if (ends_connection(state_)) is_usable_ = false;
+    const char* severity = pq_.resultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    const bool is_error = severity == nullptr || std::strcmp(severity, "ERROR") == 0;
+    // FATAL and PANIC: the server goes, and what it was doing may have happened.
+    if (!is_error || ends_connection(state_)) {
+      is_usable_ = false;
+      return gone(text == nullptr ? "" : text);
+    }
     return postgres_error(state_, text == nullptr ? "" : text);
   }
 

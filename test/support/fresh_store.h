@@ -12,7 +12,7 @@ enum class Engine { kMemory, kFile, kSqlite, kPostgres };
 class FreshStore {
  public:
   explicit FreshStore(Engine engine);
-  /// To be opened with `create`; what was made there vanishes with this.
+  /// To be opened with `create`. There is one place on PostgreSQL: the next one made empties it.
   const std::string& url() const { return url_; }
 
  private:

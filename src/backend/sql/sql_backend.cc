@@ -50,7 +50,7 @@ Result<std::shared_ptr<SqlBackend>> SqlBackend::open(sql::Pool::Open primary,
 
 Result<void> SqlBackend::load(const SqlBackendOptions& options, const sql::Pool::Open& primary) {
   // Not from the pool: whoever names a wrong server wants to know it at once.
-  TRY_ASSIGN(const auto engine, primary());
+  TRY_ASSIGN(auto engine, primary());
   TRY_ASSIGN(auto state, sql::schema_state(*engine));
   if (!state && options.create) {
     const std::string id = uuid_v7(clock_.unix_ms(), random_);
@@ -69,6 +69,7 @@ Result<void> SqlBackend::load(const SqlBackendOptions& options, const sql::Pool:
   TRY_ASSIGN(const auto id, engine->word(kReadStore));
   if (!id) return Error(Code::kCorrupt, "the store has no id");
   store_id_ = *id;
+  primary_->take(std::move(engine));
   return {};
 }
 

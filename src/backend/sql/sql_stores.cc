@@ -79,6 +79,8 @@ Result<sql::Pool::Open> sqlite_connections(const std::string& file, bool create,
   }
   if (create) TRY(fs::PosixFs::make_root(path.parent_path().string()));
   TRY_ASSIGN(auto fs, fs::PosixFs::open(path.parent_path().string()));
+  // SQLite would let everybody read it; what it makes beside it is as open as this.
+  if (create) TRY(fs->open(path.filename().string(), fs::OpenMode::kCreate));
   auto lock_file = fs->open(path.filename().string() + ".lck", fs::OpenMode::kCreate);
   const bool is_read_only = !lock_file.ok();
   auto turns = std::make_shared<Turns>(std::move(fs), std::move(lock_file), clock, wait);
