@@ -20,6 +20,18 @@ constexpr std::chrono::milliseconds kBusyWait{1000};
 
 Error in_file(Error error, const std::string& file) { return std::move(error).in(file); }
 
+// Into an empty file.
+Result<void> vacuum_into(sql::Connection& connection, const std::string& path) {
+  TRY_ASSIGN(sql::Statement vacuum, connection.prepare("VACUUM INTO ?1"));
+  auto done = vacuum.bind(1, std::string_view(path)).run();
+  if (done.ok() || done.error().code() != Code::kNoSpace) return done;
+  // To SQLite, a damaged chain of pages that leads out of the file is a full disk, too.
+  TRY_ASSIGN(sql::Statement check, connection.prepare("PRAGMA quick_check(1)"));
+  TRY_ASSIGN(const bool is_checked, check.step());
+  if (!is_checked || check.text(0) == "ok") return done;
+  return Error(Code::kCorrupt, "sqlite: " + std::string(check.text(0)));
+}
+
 // Writes the database to a file of that name: whole and durable, or not at all, and never over
 // another. `id_conflict` when the name is taken.
 Result<void> save_as(sql::Connection& connection, const std::string& path) {
@@ -32,9 +44,7 @@ Result<void> save_as(sql::Connection& connection, const std::string& path) {
   // Ours alone to read: what is in it is private.
   TRY_ASSIGN(const auto file, fs->open(beside, fs::OpenMode::kCreateNew));
   const auto write = [&]() -> Result<void> {
-    const std::string target = directory + "/" + beside;
-    TRY_ASSIGN(sql::Statement vacuum, connection.prepare("VACUUM INTO ?1"));
-    TRY(vacuum.bind(1, std::string_view(target)).run());
+    TRY(vacuum_into(connection, directory + "/" + beside));
     TRY(file->sync());
     return fs->link(beside, name);
   };

@@ -113,9 +113,12 @@ inline Statements contents() {
 
 /// Two roles and every content; rows of no session; directories that are the same.
 inline Statements odd_rows() {
-  Statements statements = {session_row("s1", "/data/app"), session_row("s2", "/data/app/"),
-                           session_row("s3", "/data//app//"), session_row("s4", ""),
-                           session_row("s5", "/"), session_row("s6", "///"),
+  Statements statements = {session_row("s1", "/data/app"),
+                           session_row("s2", "/data/app/"),
+                           session_row("s3", "/data//app//"),
+                           session_row("s4", ""),
+                           session_row("s5", "/"),
+                           session_row("s6", "///"),
                            session_row("s7", "it's here/x")};
   int number = 0;
   for (const std::string& content : contents()) {
@@ -178,7 +181,7 @@ class AdoptTest : public testing::Test {
   std::string make(const Statements& statements, const std::string& name = "codepilot.db") const {
     const std::string path = directory_ / name;
     sql::Connection connection = sql::Connection::open(path).value();
-    run_all(connection, statements);
+    run_all(connection, Statements{"PRAGMA synchronous=OFF"} + statements);
     return path;
   }
   std::string make_odd(const std::string& name = "codepilot.db") const {

@@ -16,9 +16,10 @@ using testing::IsEmpty;
 class AdoptParts : public AdoptTest {
  protected:
   static Statements parts_of(sql::Connection& connection, const std::string& message) {
-    return first_column(connection, "SELECT part_type || ' ' || payload FROM message_parts WHERE "
-                                    "message_id = " +
-                                        sql_text(message) + " ORDER BY seq");
+    return first_column(connection,
+                        "SELECT part_type || ' ' || payload FROM message_parts WHERE "
+                        "message_id = " +
+                            sql_text(message) + " ORDER BY seq");
   }
   static Statements all_parts(const std::string& path) {
     sql::Connection connection = open_as_agent(path);
@@ -28,8 +29,8 @@ class AdoptParts : public AdoptTest {
   }
   // A message of each content in an adopted database, and what came of it.
   Statements made_of(const std::string& role, const std::string& content) {
-    const std::string path = make(old_tables() + Statements{session_row("s1", "/d"),
-                                                            message_row("m", role, content)});
+    const std::string path =
+        make(old_tables() + Statements{session_row("s1", "/d"), message_row("m", role, content)});
     adopt(path, 1);
     sql::Connection connection = open_as_agent(path);
     Statements made = parts_of(connection, "m");

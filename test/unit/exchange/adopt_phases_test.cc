@@ -29,8 +29,7 @@ QuotedRows old_rows(const std::string& path, const QuotedRows& tables,
   QuotedRows rows;
   for (const auto& [table, ignored] : tables) {
     if (table.starts_with("sqlite_")) continue;
-    const auto quoted =
-        first_column(connection, "SELECT " + columns.at(table) + " FROM " + table);
+    const auto quoted = first_column(connection, "SELECT " + columns.at(table) + " FROM " + table);
     rows[table].insert(quoted.begin(), quoted.end());
   }
   return rows;
@@ -95,14 +94,14 @@ TEST_F(AdoptPhases, DirectoriesThatAreTheSameAreOneProject) {
   const std::string path = make_odd();
   adopt(path, 0);
   sql::Connection connection = open_as_agent(path);
-  EXPECT_THAT(first_column(connection, "SELECT group_concat(s.id, ' ') || ': ' || p.root_path || "
-                                       "' ' || p.name FROM chat_sessions s JOIN projects p ON "
-                                       "p.id = s.project_id GROUP BY p.id ORDER BY 1"),
-              ElementsAre("s1 s2 s3: /data/app app", "s4:  Default", "s5 s6: / /",
-                          "s7: it's here/x x"));
+  EXPECT_THAT(
+      first_column(connection,
+                   "SELECT group_concat(s.id, ' ') || ': ' || p.root_path || "
+                   "' ' || p.name FROM chat_sessions s JOIN projects p ON "
+                   "p.id = s.project_id GROUP BY p.id ORDER BY 1"),
+      ElementsAre("s1 s2 s3: /data/app app", "s4:  Default", "s5 s6: / /", "s7: it's here/x x"));
   EXPECT_THAT(first_column(connection, "SELECT sdk_cwd FROM chat_sessions ORDER BY id"),
-              ElementsAre("/data/app", "/data/app/", "/data//app//", "", "/", "///",
-                          "it's here/x"))
+              ElementsAre("/data/app", "/data/app/", "/data//app//", "", "/", "///", "it's here/x"))
       << "as the agent has them: transcripts are found by them";
 }
 
@@ -130,8 +129,13 @@ void killed_behind(const std::string& path, int phase, std::size_t statements) {
 
 TEST_F(AdoptPhases, KilledBehindAnyStatementItGoesOn) {
   for (const char* mode : {"delete", "wal"}) {
-    const Statements statements = Statements{"PRAGMA journal_mode=" + std::string(mode)} +
-                                  old_tables() + new_columns() + odd_rows();
+    Statements statements = Statements{"PRAGMA journal_mode=" + std::string(mode)} + old_tables() +
+                            new_columns() + Statements{session_row("s1", "/d")};
+    for (int i = 0; i < 20; ++i) {
+      statements.push_back(message_row("m" + std::to_string(i), "assistant",
+                                       "'[{\"type\":\"x\",\"y\":\"' || hex(zeroblob(1000)) || "
+                                       "'\"},{\"type\":\"text\"}]'"));
+    }
     const std::string whole = make(statements, std::string("whole-") + mode);
     adopt_all(whole);
     const Statements wanted = adopted_state(whole);
@@ -170,8 +174,7 @@ TEST_F(AdoptPhases, AFullDiskTakesThePhaseBack) {
     bool is_taken = false;
     int refused = 0;
     for (std::int64_t room = 0; !is_taken; ++room) {
-      ASSERT_TRUE(
-          connection.execute("PRAGMA max_page_count=" + std::to_string(pages + room)).ok());
+      ASSERT_TRUE(connection.execute("PRAGMA max_page_count=" + std::to_string(pages + room)).ok());
       const auto taken = adopt::take_phase(connection, phase);
       is_taken = taken.ok();
       if (is_taken) break;
@@ -203,8 +206,7 @@ TEST_F(AdoptPhases, WhatIsNotTheSameTakesThePhaseBack) {
 }
 
 TEST_F(AdoptPhases, OldWritersFindNothingChanged) {
-  const std::string path = make(old_tables() + new_columns() +
-                                Statements{session_row("s0", "/d")});
+  const std::string path = make(old_tables() + new_columns() + Statements{session_row("s0", "/d")});
   adopt_all(path);
   sql::Connection agent = open_as_agent(path);
   const auto one = [&](const std::string& sql) {
@@ -265,15 +267,15 @@ TEST_F(AdoptPhases, WhatALaterVersionHasIsCarriedOver) {
                  "INSERT INTO projects VALUES ('theirs', '/d', 'D', '', '')"});
   adopt_all(path);
   sql::Connection connection = open_as_agent(path);
-  EXPECT_THAT(
-      first_column(connection,
-                   "SELECT s.id || ' ' || project_id || ' ' || sdk_cwd || ' ' || is_archived || ' ' "
-                   "|| summary || ' ' || coalesce(summary_updated_at, '-') || ' ' || is_processing "
-                   "|| pending_permissions FROM chat_sessions s JOIN session_runtime_state t ON "
-                   "t.session_id = s.id ORDER BY s.id"),
-      ElementsAre(R"(s1 theirs /elsewhere 1 short then 1[{"id":"p","session_id":"s1",)"
-                  R"("tool_name":"Bash","tool_input":"{}","status":"pending"}])",
-                  "s2 theirs /d 0  - 0[]"));
+  EXPECT_THAT(first_column(
+                  connection,
+                  "SELECT s.id || ' ' || project_id || ' ' || sdk_cwd || ' ' || is_archived || ' ' "
+                  "|| summary || ' ' || coalesce(summary_updated_at, '-') || ' ' || is_processing "
+                  "|| pending_permissions FROM chat_sessions s JOIN session_runtime_state t ON "
+                  "t.session_id = s.id ORDER BY s.id"),
+              ElementsAre(R"(s1 theirs /elsewhere 1 short then 1[{"id":"p","session_id":"s1",)"
+                          R"("tool_name":"Bash","tool_input":"{}","status":"pending"}])",
+                          "s2 theirs /d 0  - 0[]"));
 }
 
 TEST_F(AdoptPhases, WhatWasUndoneIsDoneAgain) {

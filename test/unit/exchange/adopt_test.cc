@@ -50,8 +50,7 @@ TEST_F(Adopt, ADryRunSaysWhatWouldBeDone) {
   const std::string path = make_odd();
   const std::string bytes = read_file(path);
   for (const bool in_place : {false, true}) {
-    const auto dry =
-        adopt_codepilot(path, {.phase = 3, .in_place = in_place, .dry_run = true});
+    const auto dry = adopt_codepilot(path, {.phase = 3, .in_place = in_place, .dry_run = true});
     ASSERT_TRUE(dry.ok());
     EXPECT_EQ(dry->adopted, "");
     EXPECT_EQ(read_file(path), bytes);
