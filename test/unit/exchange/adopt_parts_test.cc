@@ -58,6 +58,7 @@ TEST_F(AdoptParts, EachContentHasItsOwn) {
               ElementsAre(R"(attachment {"file":{"name":"a.png","type":"image/png"}})",
                           R"(text {"text":"see"})"));
   EXPECT_THAT(made_of("assistant", "'[broken'"), ElementsAre(R"(text {"text":"[broken"})"));
+  EXPECT_THAT(made_of("user", "hex(zeroblob(1 << 23)) || 'x'"), IsEmpty()) << "too long";
   EXPECT_THAT(made_of("user", "NULL"), IsEmpty());
   EXPECT_THAT(made_of("user", "x'00ff'"), IsEmpty());
   EXPECT_THAT(made_of("user", "'a' || char(0) || 'b'"), IsEmpty());
@@ -106,7 +107,11 @@ TEST_F(AdoptParts, TheyFollowTheirMessage) {
   EXPECT_THAT(parts_of(agent, "n"), ElementsAre(R"(text {"text":"three"})"));
   run_all(agent, {"UPDATE messages SET token_usage = '{}' WHERE id = 'n'"});
   EXPECT_THAT(parts_of(agent, "n"), ElementsAre(R"(text {"text":"three"})"));
-  run_all(agent, {"PRAGMA foreign_keys=OFF", "DELETE FROM messages WHERE id = 'n'"});
+  run_all(agent, {"PRAGMA foreign_keys=OFF",
+                  "INSERT OR REPLACE INTO messages (id, session_id, role, content) VALUES ('n', "
+                  "'s1', 'user', 'four')"});
+  EXPECT_THAT(parts_of(agent, "n"), ElementsAre(R"(text {"text":"four"})"));
+  run_all(agent, {"DELETE FROM messages WHERE id = 'n'"});
   EXPECT_THAT(parts_of(agent, "n"), IsEmpty());
 }
 

@@ -205,6 +205,17 @@ TEST_F(AdoptPhases, WhatIsNotTheSameTakesThePhaseBack) {
   EXPECT_EQ(quoted_rows(read_file(path)), quoted_rows(bytes));
 }
 
+TEST_F(AdoptPhases, WhatIsLostTakesThePhaseBack) {
+  const std::string path =
+      make(old_tables() + Statements{session_row("s1", "/d"), message_row("m", "user", "'hi'"),
+                                     "CREATE TRIGGER theirs AFTER UPDATE ON chat_sessions BEGIN "
+                                     "DELETE FROM messages; END"});
+  const auto refused = adopt_codepilot(path, {.phase = 0, .in_place = true});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), Code::kCorrupt);
+  EXPECT_EQ(quoted_rows(read_file(path)).at("messages").size(), 1u);
+}
+
 TEST_F(AdoptPhases, OldWritersFindNothingChanged) {
   const std::string path = make(old_tables() + new_columns() + Statements{session_row("s0", "/d")});
   adopt_all(path);
