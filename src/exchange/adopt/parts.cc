@@ -74,7 +74,7 @@ std::string can_have_parts() {
 
 std::string insert_parts(std::string_view where) {
   return "INSERT INTO message_parts (id, message_id, session_id, part_type, payload, seq, "
-         "created_at) SELECT m.id || ':' || e.key, m.id, m.session_id, "
+         "created_at) SELECT e.key || ':' || m.id, m.id, m.session_id, "
          "CASE WHEN json_extract(e.value, '$.type') IN ('text', 'tool_use', 'tool_result') "
          "THEN json_extract(e.value, '$.type') "
          "WHEN json_type(e.value, '$.type') IS NOT NULL THEN 'status' "

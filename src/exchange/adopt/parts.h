@@ -12,8 +12,8 @@
 //
 // So a payload with a `type` is a block, and the content can be told from the parts alone. The
 // type of a part is that of its block: text, tool_use, tool_result; all others, such as
-// thinking, are `status`. A part that is made so is called `<message>:<seq>`; others are
-// somebody else's.
+// thinking, are `status`. A part that is made so is called `<seq>:<message>`, not the other way
+// round: ids are shortened to what tells them apart. Others are somebody else's.
 //
 // The SQL is one text for the rows that are there and for the triggers, which see to those that
 // come: both make the same of the same content, whoever runs them.

@@ -43,7 +43,8 @@ Result<std::vector<AdoptChange>> run_steps(sql::Connection& connection, int phas
 }
 
 Error unlike(const std::string& what) {
-  return Error(Code::kCorrupt, what).with_hint("the phase was taken back; nothing is changed");
+  return Error(Code::kCorrupt, what)
+      .with_hint("the phase was taken back, the file is as it was before it");
 }
 
 // Parts against content, message by message. Those that somebody else wrote are none of ours.
@@ -51,7 +52,7 @@ Result<void> check_parts(sql::Connection& connection) {
   TRY_ASSIGN(
       sql::Statement rows,
       connection.prepare("SELECT m.rowid, m.id, m.content, p.payload, "
-                         "p.id IS m.id || ':' || p.seq FROM messages m CROSS JOIN message_parts p "
+                         "p.id IS p.seq || ':' || m.id FROM messages m CROSS JOIN message_parts p "
                          "ON p.message_id = m.id ORDER BY m.rowid, p.seq, p.rowid"));
   std::int64_t message = 0;
   std::string id;

@@ -73,11 +73,11 @@ const std::string kNoCwd =
 // Sessions without a directory share the project whose root is empty.
 std::string insert_projects(const std::string& of_sessions) {
   return "INSERT INTO projects (id, root_path, name, created_at, updated_at) "
-         "SELECT lower(hex(randomblob(16))), root, CASE root WHEN '' THEN 'Default' WHEN '/' "
-         "THEN '/' ELSE substr(root, length(rtrim(root, replace(root, '/', ''))) + 1) END, "
+         "SELECT lower(hex(randomblob(16))), d.root, CASE d.root WHEN '' THEN 'Default' WHEN '/' "
+         "THEN '/' ELSE substr(d.root, length(rtrim(d.root, replace(d.root, '/', ''))) + 1) END, "
          "datetime('now'), datetime('now') FROM (SELECT DISTINCT " +
          kRoot + " AS root FROM chat_sessions WHERE " + of_sessions +
-         ") WHERE NOT EXISTS (SELECT 1 FROM projects WHERE projects.root_path = root)";
+         ") d WHERE NOT EXISTS (SELECT 1 FROM projects WHERE projects.root_path = d.root)";
 }
 
 std::string set_projects(const std::string& of_sessions) {
@@ -143,9 +143,9 @@ std::vector<Step> parts_steps(const Schema& schema) {
                "DELETE FROM message_parts WHERE message_id = OLD.id")
       // A program that writes parts itself: its own take the place of those that were made for it.
       .trigger("quipu_part_new",
-               "AFTER INSERT ON message_parts WHEN NEW.id IS NOT NEW.message_id || ':' || NEW.seq",
+               "AFTER INSERT ON message_parts WHEN NEW.id IS NOT NEW.seq || ':' || NEW.message_id",
                "DELETE FROM message_parts WHERE message_id = NEW.message_id "
-               "AND id = message_id || ':' || seq")
+               "AND id = seq || ':' || message_id")
       .fill("parts made", insert_parts("1"))
       .take();
 }
