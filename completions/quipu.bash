@@ -2,7 +2,7 @@
 
 _quipu() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources usage stats rename tag archive project verify repair migrate dump version"
+  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage stats rename tag archive project verify repair migrate dump version"
   local shared="--store --json --color --no-pager --help"
   local i command= position=0 store=()
   COMPREPLY=()
@@ -10,7 +10,7 @@ _quipu() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --store) store=(--store "${COMP_WORDS[++i]}") ;;
-      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after) ((i++)) ;;
+      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after | --phase | --out) ((i++)) ;;
       -*) ;;
       *) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((position++)); fi ;;
     esac
@@ -25,6 +25,8 @@ _quipu() {
       return
       ;;
     --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --parent | --tag | --since | --until | --limit | --after) return ;;
+    --phase) mapfile -t COMPREPLY < <(compgen -W "0 1 2 3" -- "$current"); return ;;
+    --out) compopt -o default; return ;;
     --project) compopt -o dirnames; return ;;
     --status) mapfile -t COMPREPLY < <(compgen -W "active terminated" -- "$current"); return ;;
   esac
@@ -43,6 +45,7 @@ _quipu() {
       attach) own="--type" ;;
       import) own="--dry-run --watch --since --project" ;;
       export) own="--to --out --install --report --normalise" ;;
+      adopt) own="--phase --out --in-place --dry-run" ;;
       usage) own="--by --from --to" ;;
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;
@@ -64,6 +67,10 @@ _quipu() {
     mapfile -t COMPREPLY < <(compgen -W "list show rename relocate assign" -- "$current")
   elif [[ $command == project ]]; then
     compopt -o dirnames
+  elif [[ $position -eq 0 && $command == adopt ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "codepilot" -- "$current")
+  elif [[ $command == adopt ]]; then
+    compopt -o default
   elif [[ $command == @(import|sources) ]]; then
     mapfile -t COMPREPLY < <(compgen -W "claude codex gemini pi" -- "$current")
     compopt -o default

@@ -1,6 +1,6 @@
 # fish completion for quipu: commands, options, session ids.
 
-set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources usage stats rename tag archive project verify repair migrate dump version
+set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage stats rename tag archive project verify repair migrate dump version
 set -l with_session append head fork branch diff label redact show tree path cat context compact state queue recover stats rename tag archive verify repair migrate dump
 
 complete -c quipu -f
@@ -34,6 +34,7 @@ complete -c quipu -n "$none" -a attach -d 'large parts of messages'
 complete -c quipu -n "$none" -a import -d 'take in the sessions of other agents'
 complete -c quipu -n "$none" -a export -d 'write a session as files of an agent'
 complete -c quipu -n "$none" -a sources -d 'sessions of other agents on this machine'
+complete -c quipu -n "$none" -a adopt -d 'bring an agent\'s database up to its storage design'
 complete -c quipu -n "$none" -a usage -d 'what requests to models took'
 complete -c quipu -n "$none" -a stats -d 'count messages, tokens and cost'
 complete -c quipu -n "$none" -a rename -d 'give a session another title'
@@ -47,7 +48,7 @@ complete -c quipu -n "$none" -a dump -d 'show how the log is stored'
 complete -c quipu -n "$none" -a version -d 'print the version'
 
 complete -c quipu -n "__fish_seen_subcommand_from $with_session" -a '(quipu list --all --ids 2>/dev/null)' -d session
-complete -c quipu -n '__fish_seen_subcommand_from append branch attach queue import sources' -F
+complete -c quipu -n '__fish_seen_subcommand_from append branch attach queue import sources adopt' -F
 complete -c quipu -n '__fish_seen_subcommand_from append' -F
 complete -c quipu -n '__fish_seen_subcommand_from new' -l id -x -d 'its id'
 complete -c quipu -n '__fish_seen_subcommand_from new' -l cwd -x -a '(__fish_complete_directories)' -d 'its directory'
@@ -97,6 +98,11 @@ complete -c quipu -n '__fish_seen_subcommand_from export' -l out -x -a '(__fish_
 complete -c quipu -n '__fish_seen_subcommand_from export' -l install -d 'where that agent looks'
 complete -c quipu -n '__fish_seen_subcommand_from export' -l report -d 'say what was lost'
 complete -c quipu -n '__fish_seen_subcommand_from export' -l normalise -d 'write anew'
+complete -c quipu -n '__fish_seen_subcommand_from adopt' -a codepilot
+complete -c quipu -n '__fish_seen_subcommand_from adopt' -l phase -x -a '0 1 2 3' -d 'the last to take'
+complete -c quipu -n '__fish_seen_subcommand_from adopt' -l out -r -F -d 'where the copy goes'
+complete -c quipu -n '__fish_seen_subcommand_from adopt' -l in-place -d 'work on the file itself'
+complete -c quipu -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'say what would be done'
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l by -x -a 'day agent model project session' -d 'rows'
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l from -x -d 'from then on'
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l to -x -d 'before then'

@@ -28,6 +28,7 @@ void add_attach(CommandLine& line);
 void add_import(CommandLine& line);
 void add_export(CommandLine& line);
 void add_sources(CommandLine& line);
+void add_adopt(CommandLine& line);
 void add_usage(CommandLine& line);
 void add_stats(CommandLine& line);
 void add_rename(CommandLine& line);

@@ -1,9 +1,10 @@
 // Everything. Reading order: result.h, entry.h, store.h, tree.h, message.h, context.h,
 // compact.h, writer.h, branch.h, runtime.h, session_facts.h, catalogue.h, project.h,
-// agent_sessions.h, attachments.h, inspect.h, import.h, conversation.h, export.h, usage.h,
+// agent_sessions.h, attachments.h, inspect.h, import.h, conversation.h, export.h, adopt.h, usage.h,
 // copy.h, upgrade.h.
 #pragma once
 
+#include "quipu/adopt.h"           // IWYU pragma: export
 #include "quipu/agent_sessions.h"  // IWYU pragma: export
 #include "quipu/attachments.h"     // IWYU pragma: export
 #include "quipu/branch.h"          // IWYU pragma: export

@@ -57,24 +57,7 @@ std::string quoted_name(std::string_view name) {
   return quoted + '"';
 }
 
-}  // namespace
-
-Result<std::shared_ptr<Database>> Database::copy_of(const std::string& path, fs::HostFiles& files) {
-  for (int tried = 0; tried < kTries; ++tried) {
-    TRY_ASSIGN(const State before, state_of(path, files));
-    auto copy = copy_once(path, files);
-    TRY_ASSIGN(const State after, state_of(path, files));
-    // What went wrong while it changed may be due to that.
-    if (before != after) continue;
-    if (!copy.ok()) return say_where(std::move(copy).error()).in(path);
-    return copy;
-  }
-  return Error(Code::kBusy, path + " changes faster than it can be copied")
-      .with_hint("import again when its agent is idle");
-}
-
-Result<std::shared_ptr<Database>> Database::copy_once(const std::string& path,
-                                                      fs::HostFiles& files) {
+Result<sql::Connection> copy_once(const std::string& path, fs::HostFiles& files) {
   TRY_ASSIGN(fs::Scratch scratch, fs::Scratch::make());
   for (const std::string_view suffix : kSuffixes) {
     const std::string from = path + std::string(suffix);
@@ -87,10 +70,32 @@ Result<std::shared_ptr<Database>> Database::copy_once(const std::string& path,
   options.is_private_copy = true;
   TRY_ASSIGN(sql::Connection connection,
              sql::Connection::open(directory + "/" + std::string(kCopyName), options));
-  std::shared_ptr<Database> database(new Database(std::move(connection)));
   // The first look opens the log and rolls back what the journal says; no name is
   // needed after it.
-  TRY(database->look());
+  TRY(connection.number("SELECT count(*) FROM sqlite_schema"));
+  return connection;
+}
+
+}  // namespace
+
+Result<sql::Connection> copy_aside(const std::string& path, fs::HostFiles& files) {
+  for (int tried = 0; tried < kTries; ++tried) {
+    TRY_ASSIGN(const State before, state_of(path, files));
+    auto copy = copy_once(path, files);
+    TRY_ASSIGN(const State after, state_of(path, files));
+    // What went wrong while it changed may be due to that.
+    if (before != after) continue;
+    if (!copy.ok()) return say_where(std::move(copy).error()).in(path);
+    return copy;
+  }
+  return Error(Code::kBusy, path + " changes faster than it can be copied")
+      .with_hint("repeat it when its agent is idle");
+}
+
+Result<std::shared_ptr<Database>> Database::copy_of(const std::string& path, fs::HostFiles& files) {
+  TRY_ASSIGN(sql::Connection connection, copy_aside(path, files));
+  std::shared_ptr<Database> database(new Database(std::move(connection)));
+  if (auto looked = database->look(); !looked.ok()) return std::move(looked).error().in(path);
   return database;
 }
 

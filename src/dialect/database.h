@@ -35,9 +35,13 @@ namespace quipu::dialect {
 /// The beginning of every database file but empty ones.
 inline constexpr std::string_view kDatabaseMagic{"SQLite format 3\0", 16};
 
+/// A connection to a copy that nobody else has: to look at, unless the caller switches
+/// `query_only` off. `busy` when the files changed each time that they were copied.
+Result<sql::Connection> copy_aside(const std::string& path, fs::HostFiles& files);
+
 class Database {
  public:
-  /// `busy` when the files changed each time that they were copied.
+  /// Errors as `copy_aside`.
   static Result<std::shared_ptr<Database>> copy_of(const std::string& path, fs::HostFiles& files);
 
   /// Whether there is such a table, not a view, with such a column.
@@ -58,7 +62,6 @@ class Database {
 
  private:
   explicit Database(sql::Connection connection) : connection_(std::move(connection)) {}
-  static Result<std::shared_ptr<Database>> copy_once(const std::string& path, fs::HostFiles& files);
   Result<void> look() EXCLUDES(mutex_);
 
   Mutex mutex_;

@@ -1,6 +1,7 @@
 // What the rows of CodePilot say.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/json_write.h"
 #include "dialect/codepilot/codepilot.h"
@@ -22,6 +23,23 @@ std::string column_text(std::string_view row, std::string_view column) {
   if (!member) return {};
   if (member->kind == Kind::kObject) return std::string(member->value);
   return member->kind == Kind::kString ? json::decode_string(member->value) : std::string();
+}
+
+// Where the text of a prompt begins that has a list of files, objects all, before it; 0: it has
+// none.
+std::size_t text_behind_files(std::string_view said) {
+  if (!said.starts_with(kFilesStart)) return 0;
+  const std::size_t end = said.find(kFilesEnd);
+  if (end == std::string_view::npos) return 0;
+  const std::string_view list = said.substr(kFilesStart.size(), end - kFilesStart.size());
+  if (!list.starts_with('[') || !json::validate(list).ok()) return 0;
+  json::ElementWalk walk(list);
+  bool has_any = false;
+  while (const auto file = walk.next()) {
+    if (file->kind != Kind::kObject) return 0;
+    has_any = true;
+  }
+  return has_any ? end + kFilesEnd.size() : 0;
 }
 
 // A turn: the agent's words and calls, and between them what came of the calls.
@@ -61,6 +79,7 @@ class Turn {
           call_part(token_in(block, "id"), token_in(block, "name"), input.empty() ? "{}" : input));
     }
     if (type == "tool_result") return result(block);
+    if (type == "attachment") return file(object_in(block, "file"));
     PartView other;
     other.whole = block;
     part(other);
@@ -68,14 +87,14 @@ class Turn {
 
   // Attachments stand before the text that they came with.
   void prompt(std::string_view said) {
-    if (said.starts_with(kFilesStart)) {
-      const std::size_t end = said.find(kFilesEnd);
-      if (end != std::string_view::npos) {
-        files(said.substr(kFilesStart.size(), end - kFilesStart.size()));
-        said.remove_prefix(end + kFilesEnd.size());
-      }
+    const std::size_t text_at = text_behind_files(said);
+    if (text_at != 0) {
+      const std::size_t end = text_at - kFilesEnd.size();
+      const std::string_view list = said.substr(kFilesStart.size(), end - kFilesStart.size());
+      json::ElementWalk walk(into_.keep(std::string(list)));
+      while (const auto one = walk.next()) file(one->value);
     }
-    text(said);
+    text(said.substr(text_at));
   }
 
  private:
@@ -90,19 +109,14 @@ class Turn {
     part(result_part(token_in(block, "tool_use_id"), said, is_true_in(block, "is_error")));
   }
 
-  void files(std::string_view list) {
-    const std::string_view kept = into_.keep(std::string(list));
-    if (!json::validate(kept).ok()) return text(list);
-    json::ElementWalk walk(kept);
-    while (const auto file = walk.next()) {
-      PartView attachment;
-      attachment.type = PartType::kAttachment;
-      attachment.name = token_in(file->value, "name");
-      attachment.media_type = token_in(file->value, "type");
-      attachment.path = token_in(file->value, "filePath");
-      attachment.data = token_in(file->value, "data");
-      part(attachment);
-    }
+  void file(std::string_view file) {
+    PartView attachment;
+    attachment.type = PartType::kAttachment;
+    attachment.name = token_in(file, "name");
+    attachment.media_type = token_in(file, "type");
+    attachment.path = token_in(file, "filePath");
+    attachment.data = token_in(file, "data");
+    part(attachment);
   }
 
   const Role role_;
@@ -156,14 +170,28 @@ std::string_view blocks_in(std::string_view text, Lifted& into) {
   return has_any ? kept : std::string_view();
 }
 
-// A part as a block: its type is a column of its own.
+// Whether a row has its payload as JSON, so that it can be shown: what is no UTF-8, or nested
+// too deep, is text or an object with one member (row_text.h).
+bool is_readable(std::string_view part) {
+  const std::string_view payload = object_in(part, "payload");
+  return !payload.empty() && token_in(payload, "$text64").empty();
+}
+
+// A part as a block: its type is a column of its own. What that column has no word for is
+// `status`, and says itself what it is.
 std::string block_of(std::string_view part) {
+  const std::string_view payload = object_in(part, "payload");
+  const std::string type = text_in(part, "part_type");
+  if (type == "status" && !token_in(payload, "type").empty()) return std::string(payload);
+  if (type == "attachment" && object_in(payload, "file").empty()) {
+    return R"({"type":"attachment","file":)" + std::string(payload) + "}";
+  }
   std::string block;
   json::Writer out(block);
   out.begin_object().raw_member("type", token_in(part, "part_type").empty()
                                             ? std::string_view("\"\"")
                                             : token_in(part, "part_type"));
-  json::MemberWalk walk(object_in(part, "payload"));
+  json::MemberWalk walk(payload);
   while (const auto member = walk.next()) {
     if (!json::key_equals(member->key, "type")) out.raw_member(member->key, member->value);
   }
@@ -213,11 +241,7 @@ void note_session(std::string_view session, Note& into) {
 
 std::string prompt_of(std::string_view row) {
   std::string text = column_text(row, "content");
-  if (text.starts_with(kFilesStart)) {
-    const std::size_t end = text.find(kFilesEnd);
-    if (end != std::string::npos) text.erase(0, end + kFilesEnd.size());
-  }
-  return text;
+  return text.erase(0, text_behind_files(text));
 }
 
 }  // namespace
@@ -262,11 +286,16 @@ std::vector<Pick> Codepilot::conversation(std::span<const StoredRecord> records,
   std::sort(order.begin(), order.end(),
             [&](std::uint32_t a, std::uint32_t b) { return records[a].place < records[b].place; });
   std::unordered_map<std::string, std::string> parts;  // by message
+  std::unordered_set<std::string> unreadable;          // messages: their content counts
   for (const std::uint32_t number : order) {
+    const std::string_view row = records[number].payload;
     if (records[number].kind != "message_parts") continue;
-    std::string& blocks = parts[text_in(records[number].payload, "message_id")];
-    blocks += (blocks.empty() ? "" : ",") + block_of(records[number].payload);
+    std::string message = text_in(row, "message_id");
+    if (!is_readable(row)) unreadable.insert(message);
+    std::string& blocks = parts[std::move(message)];
+    blocks += (blocks.empty() ? "" : ",") + block_of(row);
   }
+  for (const std::string& message : unreadable) parts.erase(message);
   std::vector<Pick> picks;
   std::string since;
   for (const std::uint32_t number : order) {

@@ -111,6 +111,13 @@ TEST(Codepilot, FilesStandBeforeTheText) {
   EXPECT_EQ(parts[1].text, "look");
 }
 
+TEST(Codepilot, WhatIsNoListOfFilesIsText) {
+  for (const char* content : {"<!--files:[]-->a", "<!--files:[1]-->a", "<!--files:[broken-->a",
+                              "<!--files:{}-->a", R"(<!--files:[{"name":"a"}] never closed)"}) {
+    EXPECT_EQ(said(Chats().say("m1", "user", content)), Lines{"user: " + std::string(content)});
+  }
+}
+
 TEST(Codepilot, TheSessionsRowSaysWhatItIs) {
   ImportMachine machine;
   Chats chats;
@@ -179,6 +186,41 @@ TEST(Codepilot, PartsOfTheirOwnCount) {
   }
   EXPECT_EQ(given.at("projects").size(), 1u);
   EXPECT_FALSE(given.contains("api_providers"));
+}
+
+TEST(Codepilot, PartsSayWhatTheyAre) {
+  const std::string table =
+      "CREATE TABLE message_parts (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, "
+      "part_type TEXT, payload TEXT, seq INTEGER)";
+  Chats chats;
+  chats.run(table).say("m1", "user", "files").say("m2", "assistant", "thought");
+  chats.run(
+      R"(INSERT INTO message_parts VALUES
+      ('a', 'm1', 's1', 'attachment', '{"file":{"name":"a.png","type":"image/png"}}', 0),
+      ('b', 'm1', 's1', 'attachment', '{"name":"b.png","type":"image/gif"}', 1),
+      ('c', 'm2', 's1', 'status', '{"type":"thinking","thinking":"hm"}', 0))");
+  ImportMachine machine;
+  import(machine, chats);
+  const auto conversation = read_conversation(machine.store, "codepilot.s1", {});
+  ASSERT_TRUE(conversation.ok());
+  ASSERT_EQ(conversation->size(), 2u);
+  const auto& files = (*conversation)[0].message.parts;
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[0].name, "a.png");
+  EXPECT_EQ(files[0].media_type, "image/png");
+  EXPECT_EQ(files[1].name, "b.png");
+  EXPECT_EQ(files[1].media_type, "image/gif");
+  EXPECT_EQ((*conversation)[1].message.parts[0].type, PartType::kThinking);
+  // One that cannot be read: the content counts, not the rest of the parts.
+  for (const char* payload :
+       {"'no json'", R"('{"text":"' || CAST(x'ff' AS TEXT) || '"}')", "'[]'"}) {
+    Chats other;
+    other.run(table).say("m1", "user", "in short");
+    other.run(R"(INSERT INTO message_parts VALUES ('a', 'm1', 's1', 'text', '{"text":"one"}', 0), )"
+              "('b', 'm1', 's1', 'text', " +
+              std::string(payload) + ", 1)");
+    EXPECT_EQ(said(other), Lines{"user: in short"}) << payload;
+  }
 }
 
 TEST(Codepilot, ImportingAgainAddsTheNewOnly) {
