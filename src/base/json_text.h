@@ -74,18 +74,14 @@ class Escapes {
   /// Of the next block, given its backslashes: the bytes, other than
   /// backslashes, that a backslash escapes.
   std::uint64_t next(std::uint64_t backslashes) {
-    // A byte after a run of backslashes is escaped when the run is odd in
-    // length: when it starts and ends at positions of different parity. Adding
-    // the start of a run to it leaves one bit, just past its end.
+    // In a run of backslashes every other one escapes what comes next. The
+    // subtraction borrows along each run from its first bit: it leaves a pattern
+    // of alternating bits, whose phase the exclusive or takes out.
     const std::uint64_t runs = backslashes & ~escaped_first_;
-    const std::uint64_t starts = runs & ~(runs << 1);
-    std::uint64_t past_odd = 0;
-    const bool cut = __builtin_add_overflow(runs, starts & kOddBits, &past_odd);
-    const std::uint64_t past_even = runs + (starts & ~kOddBits);
-    const std::uint64_t escaped = ((past_even & kOddBits) | (past_odd & ~kOddBits)) & ~runs;
-    const std::uint64_t first = escaped_first_ & ~backslashes;
-    escaped_first_ = cut ? 1 : 0;  // an odd run reaches the end of the block
-    return escaped | first;
+    const std::uint64_t alternating = ((runs << 1 | kOddBits) - runs) ^ kOddBits;
+    const std::uint64_t escaped = alternating ^ (backslashes | escaped_first_);
+    escaped_first_ = (alternating & backslashes) >> 63;
+    return escaped & ~backslashes;
   }
 
  private:
