@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "base/byte_block.h"
@@ -47,6 +48,27 @@ inline Kind kind_of(char first) {
 /// Bytes of the UTF-8 sequence at `p` (RFC 3629: shortest form, no surrogates,
 /// nothing above U+10FFFF); 0 when there is none.
 std::size_t utf8_length(const char* p, const char* end);
+
+/// Whether all of it is ASCII and no control character, as ids and names are
+/// nearly always.
+inline bool is_plain_ascii(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHighBits = 0x80 * kOnes;
+  // The high bit of a byte: itself of 0x80 or more, or below the space, or 0x7f.
+  const auto unusual_in = [](std::uint64_t word) {
+    return word | ~((word | kHighBits) - ' ' * kOnes) | ((word & ~kHighBits) + kOnes);
+  };
+  std::uint64_t unusual = 0;
+  std::uint64_t word = 0;
+  for (; text.size() >= sizeof word; text.remove_prefix(sizeof word)) {
+    std::memcpy(&word, text.data(), sizeof word);
+    unusual |= unusual_in(word);
+  }
+  word = ' ' * kOnes;
+  if (!text.empty()) std::memcpy(&word, text.data(), text.size());
+  unusual |= unusual_in(word);
+  return (unusual & kHighBits) == 0;
+}
 
 /// Whether all of it is UTF-8.
 bool is_utf8(std::string_view text);

@@ -157,6 +157,19 @@ TEST(EscapesTest, AgreesWithALoopAcrossBlocks) {
   }
 }
 
+TEST(PlainAsciiTest, EveryByteAtEveryPlace) {
+  EXPECT_TRUE(is_plain_ascii({}));
+  for (std::size_t size = 1; size < 20; ++size) {
+    for (std::size_t at = 0; at < size; ++at) {
+      for (int value = 0; value < 256; ++value) {
+        std::string text(size, value % 2 == 0 ? ' ' : '~');
+        text[at] = static_cast<char>(value);
+        ASSERT_EQ(is_plain_ascii(text), value >= 0x20 && value < 0x7f) << value << " at " << at;
+      }
+    }
+  }
+}
+
 TEST(Utf8Test, EveryCodePointAndNothingElse) {
   const auto length = [](std::string_view text) {
     return utf8_length(text.data(), text.data() + text.size());
