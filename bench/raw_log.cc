@@ -48,9 +48,10 @@ SharedRawLog::~SharedRawLog() {
 
 void SharedRawLog::append(std::string_view bytes, bool sync) {
   lock(F_WRLCK);
-  struct stat facts = {};
-  check(::fstatat(directory_, name_.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0,
-        "cannot look at a raw file");
+  struct statx facts = {};
+  check(
+      ::statx(directory_, name_.c_str(), AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_SIZE, &facts) == 0,
+      "cannot look at a raw file");
   log_.append(bytes);
   if (sync) log_.sync();
   lock(F_UNLCK);
