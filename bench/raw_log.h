@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace quipu::bench {
@@ -20,6 +21,28 @@ class RawLog {
 
  private:
   int file_;
+};
+
+/// The same among writers of other processes: a byte of a lock file is taken, the
+/// name looked at, the bytes written, the byte freed. What these calls cost, no
+/// store that takes them can be below.
+class SharedRawLog {
+ public:
+  explicit SharedRawLog(const std::filesystem::path& path);
+  ~SharedRawLog();
+  SharedRawLog(const SharedRawLog&) = delete;
+  SharedRawLog& operator=(const SharedRawLog&) = delete;
+
+  void append(std::string_view bytes, bool sync);
+
+ private:
+  void lock(short type);
+
+  RawLog log_;
+  std::string name_;
+  int directory_;
+  int lock_file_;
+  std::int64_t lock_byte_;
 };
 
 /// A whole file, read through a mapping.

@@ -1,6 +1,5 @@
 #include "backend/plan.h"
 
-#include <unordered_map>
 #include <vector>
 
 #include "base/json_scan.h"
@@ -84,14 +83,12 @@ Error unknown(const Draft& draft, std::string_view role, std::string_view id,
 // batch.
 class References {
  public:
-  References(AppendTarget& target, const Batch& batch)
-      : target_(target), remembers_(batch.drafts.size() > 1) {}
+  References(AppendTarget& target, const Batch& batch) : target_(target), batch_(batch) {}
 
-  /// In the order of the batch.
-  Result<void> check(const Draft& draft) {
-    TRY(check_pointers(draft));
-    if (remembers_) earlier_.emplace(draft.id.view(), draft.is_node());
-    return {};
+  /// Those of the draft at this place of the batch.
+  Result<void> check(std::size_t place) {
+    place_ = place;
+    return check_pointers(batch_.drafts[place]);
   }
 
  private:
@@ -116,16 +113,16 @@ class References {
   }
 
   Result<std::optional<bool>> look_up(std::string_view id) {
-    if (const auto found = earlier_.find(id); found != earlier_.end()) {
-      return std::optional(found->second);
+    if (const auto place = batch_.places.find(id); place && *place < place_) {
+      return std::optional(batch_.drafts[*place].is_node());
     }
     TRY_ASSIGN(const auto found, target_.find(id));
     return found ? std::optional(found->is_node) : std::nullopt;
   }
 
   AppendTarget& target_;
-  bool remembers_;
-  std::unordered_map<std::string_view, bool> earlier_;
+  const Batch& batch_;
+  std::size_t place_ = 0;
 };
 
 // The member that a draft without one gets: the head as it is at this line.
@@ -161,7 +158,7 @@ Result<Planned> plan_append(AppendTarget& target, const Batch& batch,
   TRY(check_fence(target, options));
   References references(target, batch);
   for (std::size_t i = 0; i < batch.drafts.size(); ++i) {
-    if (!stored[i]) TRY(references.check(batch.drafts[i]));
+    if (!stored[i]) TRY(references.check(i));
   }
   std::string parent;
   for (std::size_t i = 0; i < batch.drafts.size(); ++i) {

@@ -127,6 +127,7 @@ std::size_t utf8_length(const char* p, const char* end) {
 }
 
 bool is_utf8(std::string_view text) {
+  if (is_plain_ascii(text)) return true;
   const char* p = text.data();
   const char* const end = p + text.size();
   while (p < end) {

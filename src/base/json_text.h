@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "base/byte_block.h"
@@ -48,6 +49,27 @@ inline Kind kind_of(char first) {
 /// nothing above U+10FFFF); 0 when there is none.
 std::size_t utf8_length(const char* p, const char* end);
 
+/// Whether all of it is ASCII and no control character, as ids and names are
+/// nearly always.
+inline bool is_plain_ascii(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHighBits = 0x80 * kOnes;
+  // The high bit of a byte: itself of 0x80 or more, or below the space, or 0x7f.
+  const auto unusual_in = [](std::uint64_t word) {
+    return word | ~((word | kHighBits) - ' ' * kOnes) | ((word & ~kHighBits) + kOnes);
+  };
+  std::uint64_t unusual = 0;
+  std::uint64_t word = 0;
+  for (; text.size() >= sizeof word; text.remove_prefix(sizeof word)) {
+    std::memcpy(&word, text.data(), sizeof word);
+    unusual |= unusual_in(word);
+  }
+  word = ' ' * kOnes;
+  if (!text.empty()) std::memcpy(&word, text.data(), text.size());
+  unusual |= unusual_in(word);
+  return (unusual & kHighBits) == 0;
+}
+
 /// Whether all of it is UTF-8.
 bool is_utf8(std::string_view text);
 
@@ -74,18 +96,14 @@ class Escapes {
   /// Of the next block, given its backslashes: the bytes, other than
   /// backslashes, that a backslash escapes.
   std::uint64_t next(std::uint64_t backslashes) {
-    // A byte after a run of backslashes is escaped when the run is odd in
-    // length: when it starts and ends at positions of different parity. Adding
-    // the start of a run to it leaves one bit, just past its end.
+    // In a run of backslashes every other one escapes what comes next. The
+    // subtraction borrows along each run from its first bit: it leaves a pattern
+    // of alternating bits, whose phase the exclusive or takes out.
     const std::uint64_t runs = backslashes & ~escaped_first_;
-    const std::uint64_t starts = runs & ~(runs << 1);
-    std::uint64_t past_odd = 0;
-    const bool cut = __builtin_add_overflow(runs, starts & kOddBits, &past_odd);
-    const std::uint64_t past_even = runs + (starts & ~kOddBits);
-    const std::uint64_t escaped = ((past_even & kOddBits) | (past_odd & ~kOddBits)) & ~runs;
-    const std::uint64_t first = escaped_first_ & ~backslashes;
-    escaped_first_ = cut ? 1 : 0;  // an odd run reaches the end of the block
-    return escaped | first;
+    const std::uint64_t alternating = ((runs << 1 | kOddBits) - runs) ^ kOddBits;
+    const std::uint64_t escaped = alternating ^ (backslashes | escaped_first_);
+    escaped_first_ = (alternating & backslashes) >> 63;
+    return escaped & ~backslashes;
   }
 
  private:

@@ -3,7 +3,8 @@
 // Text of agents is a random mix of words, escapes and non-ASCII characters; a
 // branch for each is mispredicted half of the time, and that is most of the cost
 // of the portable way. Here only rare things branch: the end of the string,
-// escapes other than \n \t \", and errors, which are left to the portable way.
+// escapes \b and \u with a d among their digits (it may be half of a surrogate
+// pair), and errors, which are left to the portable way.
 //
 // UTF-8 is checked as in Keiser and Lemire, "Validating UTF-8 In Less Than One
 // Instruction Per Byte": whatever can be wrong with two adjacent bytes is a bit
@@ -30,13 +31,6 @@ constexpr int kTooLarge1000 = 1 << 6;   // 11110101 1000xxxx and above
 constexpr int kOverlong4 = 1 << 6;      // 11110000 1000xxxx
 constexpr int kContinuations = 1 << 7;  // 10xxxxxx 10xxxxxx: right in long sequences only
 constexpr int kCarry = kTooShort | kTooLong | kContinuations;
-
-struct Masks {
-  std::uint64_t quotes = 0;
-  std::uint64_t backslashes = 0;
-  std::uint64_t plain = 0;  // n and t, as escapes need no further look
-  std::uint64_t bad = 0;    // control characters, and where UTF-8 goes wrong
-};
 
 QUIPU_TARGET_AVX2 inline std::uint64_t bits(__m256i low, __m256i high) {
   return std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(high))} << 32 |
@@ -102,47 +96,121 @@ QUIPU_TARGET_AVX2 inline __m256i is_bad(__m256i now, __m256i before) {
   return _mm256_or_si256(control, _mm256_xor_si256(good, _mm256_set1_epi8(-1)));
 }
 
-// Of the 64 bytes at `p`; `before` are the 32 before them, and then their last 32.
-QUIPU_TARGET_AVX2 inline Masks masks_of(const char* p, __m256i& before) {
-  const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-  const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32));
-  const __m256i quote = _mm256_set1_epi8('"');
-  const __m256i backslash = _mm256_set1_epi8('\\');
-  const __m256i feed = _mm256_set1_epi8('n');
-  const __m256i tab = _mm256_set1_epi8('t');
-  Masks masks;
-  masks.quotes = bits(_mm256_cmpeq_epi8(low, quote), _mm256_cmpeq_epi8(high, quote));
-  masks.backslashes = bits(_mm256_cmpeq_epi8(low, backslash), _mm256_cmpeq_epi8(high, backslash));
-  masks.plain = bits(_mm256_or_si256(_mm256_cmpeq_epi8(low, feed), _mm256_cmpeq_epi8(low, tab)),
-                     _mm256_or_si256(_mm256_cmpeq_epi8(high, feed), _mm256_cmpeq_epi8(high, tab)));
-  masks.bad = bits(is_bad(low, before), is_bad(high, low));
-  before = high;
-  return masks;
+// Bytes that are right after a backslash: the low nibble of each says which letter
+// it must be. b has the nibble of r, and the quote is known already.
+QUIPU_TARGET_AVX2 inline __m256i is_escape(__m256i now) {
+  const __m256i letters =
+      table(-1, -1, 'r', -1, 't', 'u', 'f', -1, -1, -1, -1, -1, -1, -1, 'n', '/');
+  return _mm256_cmpeq_epi8(now, _mm256_shuffle_epi8(letters, now));
+}
+
+// All but hex digits, and d.
+QUIPU_TARGET_AVX2 inline __m256i is_no_plain_digit(__m256i now) {
+  constexpr int kDigit = 1 << 0;
+  constexpr int kLetter = 1 << 1;
+  constexpr int kBoth = kDigit | kLetter;
+  const __m256i by_low = _mm256_shuffle_epi8(table(kDigit, kBoth, kBoth, kBoth, kDigit, kBoth,
+                                                   kBoth, kDigit, kDigit, kDigit, 0, 0, 0, 0, 0, 0),
+                                             _mm256_and_si256(now, _mm256_set1_epi8(0x0f)));
+  const __m256i by_high = _mm256_shuffle_epi8(
+      table(0, 0, 0, kDigit, kLetter, 0, kLetter, 0, 0, 0, 0, 0, 0, 0, 0, 0), high_nibbles(now));
+  return _mm256_cmpeq_epi8(_mm256_and_si256(by_low, by_high), _mm256_setzero_si256());
+}
+
+// Sixty-four bytes of a string, and the 32 before them.
+struct Bytes {
+  __m256i before;
+  __m256i low;
+  __m256i high;
+
+  QUIPU_TARGET_AVX2 std::uint64_t equal(char c) const {
+    const __m256i wanted = _mm256_set1_epi8(c);
+    return bits(_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted));
+  }
+  QUIPU_TARGET_AVX2 std::uint64_t escapes() const { return bits(is_escape(low), is_escape(high)); }
+  QUIPU_TARGET_AVX2 std::uint64_t no_plain_digits() const {
+    return bits(is_no_plain_digit(low), is_no_plain_digit(high));
+  }
+  /// Control characters, and where UTF-8 goes wrong.
+  QUIPU_TARGET_AVX2 std::uint64_t bad() const {
+    return bits(is_bad(low, before), is_bad(high, low));
+  }
+  /// Whether there are any: the cheaper question.
+  QUIPU_TARGET_AVX2 bool any_bad() const {
+    const __m256i control = _mm256_subs_epu8(_mm256_set1_epi8(0x20), _mm256_min_epu8(low, high));
+    const __m256i errors = _mm256_or_si256(utf8_errors(low, before), utf8_errors(high, low));
+    const __m256i all = _mm256_or_si256(control, errors);
+    return _mm256_testz_si256(all, all) == 0;
+  }
+};
+
+// A walk along a string that stops where there is something to decide. All that
+// calls is outside of its loop: across a call no vector stays in its register.
+struct Walk {
+  alignas(32) char last[32] = {};
+  Escapes escapes;
+  // Of the block where it stopped.
+  std::uint64_t escaped = 0;
+  std::uint64_t closing = 0;
+  bool unclear = false;  // an escape to be looked at
+  std::uint64_t bad = 0;
+
+  /// The first of the blocks from `p` to `end` to stop at, or `end`.
+  QUIPU_TARGET_AVX2 const char* next(const char* p, const char* end);
+};
+
+QUIPU_TARGET_AVX2 const char* Walk::next(const char* p, const char* end) {
+  // Four bits from the next one on. Escapes that are too close to each other to be
+  // right disturb only what is above the place where that shows.
+  constexpr std::uint64_t kFourDigits = 0b11110;
+  constexpr std::uint64_t kLastFour = std::uint64_t{0xf} << 60;
+  Escapes along = escapes;
+  Bytes bytes{
+      .before = {}, .low = {}, .high = _mm256_load_si256(reinterpret_cast<const __m256i*>(last))};
+  for (; p < end; p += 64) {
+    bytes.before = bytes.high;
+    bytes.low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    bytes.high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32));
+    const std::uint64_t quotes = bytes.equal('"');
+    const std::uint64_t after_backslash = along.next(bytes.equal('\\'));
+    const std::uint64_t ends = quotes & ~after_backslash;
+    const std::uint64_t unicode = after_backslash & bytes.equal('u');
+    const std::uint64_t look = (after_backslash & ~(quotes | bytes.escapes())) |
+                               (unicode * kFourDigits & bytes.no_plain_digits()) |
+                               (unicode & kLastFour);
+    if ((ends | look) == 0 && !bytes.any_bad()) continue;
+    escaped = after_backslash;
+    closing = ends;
+    unclear = look != 0;
+    bad = bytes.bad();
+    break;
+  }
+  escapes = along;
+  _mm256_store_si256(reinterpret_cast<__m256i*>(last), bytes.high);
+  return p;
 }
 
 }  // namespace
 
 QUIPU_TARGET_AVX2 StringEnd check_string_avx2(const char* const begin, const char* end) {
-  __m256i before = _mm256_setzero_si256();
-  Escapes escapes;
+  const char* const whole_end = end - (end - begin) % 64;
   const char* checked = begin;  // an escape may reach beyond its block
   alignas(32) char padded[64];
+  Walk walk;
   for (const char* p = begin; p < end; p += 64) {
-    const char* block = p;
-    if (end - p < 64) {
+    p = walk.next(p, whole_end);
+    if (p == whole_end) {
+      if (p == end) break;
       // Zero bytes, which are control characters, stand in for what is past the end.
       std::memset(padded, 0, sizeof padded);
       std::memcpy(padded, p, static_cast<std::size_t>(end - p));
-      block = padded;
+      walk.next(padded, padded + 64);
     }
-    const Masks masks = masks_of(block, before);
-    const std::uint64_t escaped = escapes.next(masks.backslashes);
-    const std::uint64_t closing = masks.quotes & ~escaped;
-    const std::uint64_t inside = bits_below_lowest(closing);
+    const std::uint64_t inside = bits_below_lowest(walk.closing);
     // At the closing quote shows what a sequence cut short by it lacks.
-    const std::uint64_t lowest = closing & (~closing + 1);
-    if ((masks.bad & (inside | lowest)) != 0) return check_string_portable(begin, end);
-    std::uint64_t look = escaped & ~(masks.quotes | masks.plain) & inside;
+    const std::uint64_t lowest = walk.closing & (~walk.closing + 1);
+    if ((walk.bad & (inside | lowest)) != 0) return check_string_portable(begin, end);
+    std::uint64_t look = walk.unclear ? walk.escaped & inside : 0;
     for (; look != 0; look &= look - 1) {
       const char* const at = p + lowest_bit(look) - 1;
       if (at < checked) continue;
@@ -150,7 +218,7 @@ QUIPU_TARGET_AVX2 StringEnd check_string_avx2(const char* const begin, const cha
       if (escape.error != nullptr) return escape;
       checked = escape.at;
     }
-    if (closing != 0) return {p + lowest_bit(closing), nullptr};
+    if (walk.closing != 0) return {p + lowest_bit(walk.closing), nullptr};
   }
   return {end, "unterminated string"};
 }

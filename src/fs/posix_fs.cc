@@ -5,6 +5,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <array>
@@ -76,6 +77,7 @@ class PosixFsImpl final : public Fs {
   Result<void> sync_files(std::span<const std::unique_ptr<File>> files) override;
   Result<std::vector<std::string>> list(const std::string& path) override;
   Result<Stat> stat(const std::string& path) override;
+  Result<Stat> stat_size(const std::string& path) override;
   std::uint64_t boot_id() const override { return boot_id_; }
 
  private:
@@ -347,7 +349,7 @@ Result<Stat> PosixFsImpl::stat(const std::string& path) {
     if (::fstat(directories_.root()->get(), &raw) != 0) return path_error(errno, "stat", path);
     return to_stat(raw);
   }
-  // On the way of every append, hence the cache.
+  // For every session of a list, hence the cache.
   const SplitPath split = split_path(path);
   if (const Directory known = directories_.remembered(split.directory); known != nullptr) {
     if (::fstatat(known->get(), split.name.data(), &raw, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -360,6 +362,21 @@ Result<Stat> PosixFsImpl::stat(const std::string& path) {
     return path_error(errno, "stat", path);
   }
   return to_stat(raw);
+}
+
+Result<Stat> PosixFsImpl::stat_size(const std::string& path) {
+  TRY(check_directory(path));
+  // On the way of every append, hence the cache.
+  const SplitPath split = split_path(path);
+  if (const Directory known = directories_.remembered(split.directory); known != nullptr) {
+    struct ::statx raw = {};
+    if (::statx(known->get(), split.name.data(), AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_SIZE,
+                &raw) == 0) {
+      return Stat{.identity = {::makedev(raw.stx_dev_major, raw.stx_dev_minor), raw.stx_ino},
+                  .size = raw.stx_size};
+    }
+  }
+  return stat(path);
 }
 
 // Makes one directory and both its inode and its name durable.

@@ -251,7 +251,7 @@ static_assert(kLevelsMax == Index::kLevels);
 
 Result<IndexEntry> Index::entry(Ordinal own) const {
   if (own >= kGeometry[kLevels].first) return damaged_index("ordinal out of range");
-  TRY(map_level(level_of(own)));
+  if (level_base(level_of(own)) == nullptr) TRY(map_level(level_of(own)));
   const Record& stored = *record(own);
   if (stored.crc != stored.check(own)) return damaged_index("bad record");
   return stored.entry();
@@ -277,7 +277,7 @@ Result<std::optional<Ordinal>> Index::find(
   if (overfull_) return damaged_index("no room left by killed writers");
   const std::size_t levels = count == 0 ? 0 : level_of(count - 1) + 1;
   for (std::size_t level = 0; level < levels; ++level) {
-    TRY(map_level(level));
+    if (level_base(level) == nullptr) TRY(map_level(level));
     // All levels are waited for together.
     const Level& geometry = level_geometry(level);
     __builtin_prefetch(level_base(level) + geometry.slots_at +

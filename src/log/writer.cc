@@ -125,7 +125,7 @@ Result<void> LogWriter::cut_torn_tail(std::uint64_t bytes) {
 
 Result<bool> LogWriter::refresh() {
   if (refused_) return *refused_;
-  TRY_ASSIGN(const fs::Stat stat, context_.fs.stat(paths_.log));
+  TRY_ASSIGN(const fs::Stat stat, context_.fs.stat_size(paths_.log));
   if (stat.identity != identity_) return false;
   if (!index_->is_private() && !index_->newest_is_own()) {
     const auto others = index_->published();

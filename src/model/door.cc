@@ -1,7 +1,6 @@
 #include "model/door.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/json_scan.h"
 #include "base/json_text.h"
@@ -15,9 +14,23 @@ namespace {
 
 constexpr std::string_view kMetaMember = ",\"meta\":";
 
+// What entries of one batch are given where they bring nothing of their own.
+struct Given {
+  std::int64_t unix_ms;
+  std::string timestamp;
+  Random& random;
+
+  explicit Given(Filler filler)
+      : unix_ms(filler.clock.unix_ms()),
+        timestamp(format_timestamp(unix_ms)),
+        random(filler.random) {}
+  Text id() const { return Text::of(uuid_v7(unix_ms, random)); }
+};
+
 Error invalid(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
 bool has_control_byte(std::string_view text) {
+  if (json::is_plain_ascii(text)) return false;
   return std::any_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 || byte == 0x7f;
@@ -111,13 +124,13 @@ Result<void> check_size(std::size_t bytes) {
                                     std::to_string(bytes) + " bytes");
 }
 
-Result<Draft> admit_line(std::string_view line, Filler filler, std::vector<json::Member>& members) {
+Result<void> admit_line(std::string_view line, const Given& given,
+                        std::vector<json::Member>& members, Draft& draft) {
   TRY(check_size(line.size()));
   TRY(json::scan_line(line, members));
   const auto first = line.find('{');
   const auto last = line.rfind('}');
   line = line.substr(first, last - first + 1);
-  Draft draft;
   Envelope envelope;
   for (const auto& member : members) TRY(take_member(member, draft, envelope));
   if (members.size() > 1) {
@@ -130,9 +143,8 @@ Result<Draft> admit_line(std::string_view line, Filler filler, std::vector<json:
   TRY(take_type(draft, envelope.type.view(), envelope.payload));
   draft.rest = line.substr(1, line.size() - 2);
   draft.start = "{";
-  const std::int64_t now = filler.clock.unix_ms();
   if (!draft.id_given) {
-    draft.id = Text::of(uuid_v7(now, filler.random));
+    draft.id = given.id();
     draft.start += "\"id\":\"";
     draft.start += draft.id.view();
     draft.start += "\",";
@@ -140,10 +152,10 @@ Result<Draft> admit_line(std::string_view line, Filler filler, std::vector<json:
   draft.parent_at = draft.start.size();
   if (!draft.timestamp_given) {
     draft.start += "\"timestamp\":\"";
-    draft.start += format_timestamp(now);
+    draft.start += given.timestamp;
     draft.start += "\",";
   }
-  return draft;
+  return {};
 }
 
 Result<void> check_object(std::string_view name, std::string_view text) {
@@ -166,18 +178,15 @@ Result<void> check_texts(const NewEntry& entry) {
   return entry.meta.empty() ? Result<void>() : check_object("meta", entry.meta);
 }
 
-Result<Draft> admit_entry(const NewEntry& entry, Filler filler) {
+Result<void> admit_entry(const NewEntry& entry, const Given& given, Draft& draft) {
   TRY(check_texts(entry));
-  const std::int64_t now = filler.clock.unix_ms();
-  Draft draft;
   draft.id_given = !entry.id.empty();
-  draft.id = draft.id_given ? Text::viewing(entry.id) : Text::of(uuid_v7(now, filler.random));
+  draft.id = draft.id_given ? Text::viewing(entry.id) : given.id();
   draft.timestamp_given = !entry.timestamp.empty();
-  const std::string now_text = draft.timestamp_given ? std::string() : format_timestamp(now);
   EntryParts parts{.id = draft.id.view(),
                    .parent = std::nullopt,
                    .type = entry.type,
-                   .timestamp = draft.timestamp_given ? entry.timestamp : now_text,
+                   .timestamp = draft.timestamp_given ? entry.timestamp : given.timestamp,
                    .run_id = entry.run_id,
                    .payload = {},
                    .meta = {}};
@@ -193,27 +202,26 @@ Result<Draft> admit_entry(const NewEntry& entry, Filler filler) {
   draft.parent_at = append_entry_start(draft.start, parts);
   draft.rest = entry.payload;
   draft.meta = entry.meta;
-  TRY(check_size(draft.bytes()));
-  return draft;
+  return check_size(draft.bytes());
 }
 
-Result<void> check_batch(const std::vector<Draft>& drafts) {
+Result<void> check_batch(Batch& batch) {
+  const std::vector<Draft>& drafts = batch.drafts;
   if (drafts.size() == 1 && drafts[0].parent_link != ParentLink::kEntry) return {};
-  std::unordered_map<std::string_view, std::size_t> position;
-  position.reserve(drafts.size());
+  batch.places = IdTable(drafts.size());
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     const std::string_view id = drafts[i].id.view();
-    if (!position.emplace(id, i).second) {
+    if (!batch.places.insert(id, i)) {
       return Error(Code::kBadBatch, "two entries of the batch have the id " + std::string(id));
     }
   }
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     if (drafts[i].parent_link != ParentLink::kEntry) continue;
-    const auto parent = position.find(drafts[i].parent.view());
-    if (parent == position.end() || parent->second < i) continue;
-    return Error(Code::kBadBatch, "entry " + std::string(drafts[i].id.view()) +
-                                      (parent->second == i ? " names itself as its parent"
-                                                           : " stands before its parent"));
+    const auto parent = batch.places.find(drafts[i].parent.view());
+    if (!parent || *parent < i) continue;
+    return Error(Code::kBadBatch,
+                 "entry " + std::string(drafts[i].id.view()) +
+                     (*parent == i ? " names itself as its parent" : " stands before its parent"));
   }
   return {};
 }
@@ -227,18 +235,16 @@ Result<Batch> admit(std::span<const Item> items, Admit&& admit_one) {
   Batch batch;
   batch.drafts.reserve(items.size());
   for (const auto& item : items) {
-    auto draft = admit_one(item);
-    if (!draft.ok()) {
-      auto place = "entry " + std::to_string(batch.drafts.size() + 1);
-      return std::move(draft).error().in(place);
+    Draft& draft = batch.drafts.emplace_back();
+    if (auto admitted = admit_one(item, draft); !admitted.ok()) {
+      return std::move(admitted).error().in("entry " + std::to_string(batch.drafts.size()));
     }
-    batch.bytes += draft->bytes();
+    batch.bytes += draft.bytes();
     if (batch.bytes > kBatchBytesMax) {
       return Error(Code::kTooLarge, "a batch may have at most 64 MiB");
     }
-    batch.drafts.push_back(std::move(draft).value());
   }
-  TRY(check_batch(batch.drafts));
+  TRY(check_batch(batch));
   return batch;
 }
 
@@ -267,12 +273,18 @@ std::vector<std::string> Batch::ids() const {
 }
 
 Result<Batch> admit_lines(std::span<const std::string_view> lines, Filler filler) {
+  const Given given(filler);
   std::vector<json::Member> members;
-  return admit(lines, [&](std::string_view line) { return admit_line(line, filler, members); });
+  return admit(lines, [&](std::string_view line, Draft& draft) {
+    return admit_line(line, given, members, draft);
+  });
 }
 
 Result<Batch> admit_entries(std::span<const NewEntry> entries, Filler filler) {
-  return admit(entries, [&](const NewEntry& entry) { return admit_entry(entry, filler); });
+  const Given given(filler);
+  return admit(entries, [&](const NewEntry& entry, Draft& draft) {
+    return admit_entry(entry, given, draft);
+  });
 }
 
 bool same_as_stored(const Draft& draft, std::string_view stored) {

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "model/envelope.h"
+#include "model/id_table.h"
 #include "quipu/entry.h"
 #include "quipu/result.h"
 
@@ -56,11 +57,13 @@ struct Draft {
 struct Batch {
   std::vector<Draft> drafts;
   std::size_t bytes = 0;
+  IdTable places;  // of the drafts by their ids; empty for one that names no parent
 
   std::vector<std::string> ids() const;
 };
 
-/// Where filled-in ids and timestamps come from.
+/// Where filled-in ids and timestamps come from. All entries of a batch get the
+/// same time.
 struct Filler {
   Clock& clock;
   Random& random;

@@ -117,6 +117,25 @@ TEST(CheckString, SameAnswersForEveryUtf8Sequence) {
   }
 }
 
+// Every letter after a backslash and every byte among the digits of \u, at every
+// distance from the edge of a block and from the next escape.
+TEST(CheckString, SameAnswersForEveryEscape) {
+  for (std::size_t before = 48; before < 48 + 64; ++before) {
+    for (unsigned value = 0; value < 256; ++value) {
+      const char c = static_cast<char>(value);
+      const std::string start(before, 'x');
+      ASSERT_NO_FATAL_FAILURE(expect_same_answers(start + '\\' + c + "0041 and on\""));
+      for (std::size_t digit = 0; digit < 4; ++digit) {
+        std::string escape = "\\u00e9";
+        escape[2 + digit] = c;
+        ASSERT_NO_FATAL_FAILURE(expect_same_answers(start + escape + "\\udE00 and on\""));
+        const std::string cut = escape.substr(0, 2 + digit) + "\\u2026" + c;
+        ASSERT_NO_FATAL_FAILURE(expect_same_answers(start + cut + " and on\""));
+      }
+    }
+  }
+}
+
 TEST(EscapesTest, AgreesWithALoopAcrossBlocks) {
   std::mt19937 random(4);
   for (int round = 0; round < 5000; ++round) {
@@ -134,6 +153,19 @@ TEST(EscapesTest, AgreesWithALoopAcrossBlocks) {
         escaping = backslash && !escaping;
       }
       ASSERT_EQ(escapes.next(backslashes), want) << "round " << round;
+    }
+  }
+}
+
+TEST(PlainAsciiTest, EveryByteAtEveryPlace) {
+  EXPECT_TRUE(is_plain_ascii({}));
+  for (std::size_t size = 1; size < 20; ++size) {
+    for (std::size_t at = 0; at < size; ++at) {
+      for (int value = 0; value < 256; ++value) {
+        std::string text(size, value % 2 == 0 ? ' ' : '~');
+        text[at] = static_cast<char>(value);
+        ASSERT_EQ(is_plain_ascii(text), value >= 0x20 && value < 0x7f) << value << " at " << at;
+      }
     }
   }
 }

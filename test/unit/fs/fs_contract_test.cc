@@ -88,6 +88,21 @@ TEST_P(FsContract, AppendsAndReadsBack) {
   EXPECT_TRUE(file->sync().ok());
 }
 
+TEST_P(FsContract, SizeAndIdentityWithoutTimes) {
+  EXPECT_EQ(code_of(fs_->stat_size("sessions/a")), Code::kNotFound);
+  EXPECT_EQ(code_of(fs_->stat_size("../a")), Code::kInvalidArgument);
+  write("sessions/a", "0123456789");
+  for (int again = 0; again < 2; ++again) {  // the directory is known the second time
+    const auto seen = fs_->stat_size("sessions/a");
+    EXPECT_EQ(seen->size, 10u);
+    EXPECT_EQ(seen->identity, fs_->stat("sessions/a")->identity);
+  }
+  write("sessions/b", "other");
+  ASSERT_TRUE(fs_->rename("sessions/b", "sessions/a").ok());
+  EXPECT_EQ(fs_->stat_size("sessions/a")->size, 5u);
+  EXPECT_EQ(fs_->stat_size("sessions/a")->identity, fs_->stat("sessions/a")->identity);
+}
+
 TEST_P(FsContract, ReadsAreShortAtTheEndOnly) {
   write("f", "0123456789");
   const auto file = open("f", OpenMode::kRead);

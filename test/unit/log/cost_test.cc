@@ -102,7 +102,7 @@ TEST_F(Cost, AllocationsOfAnAppendAreBoundedAndDoNotGrow) {
   ASSERT_TRUE(store.append(later).ok());
   const std::uint64_t late = allocations.load() - before;
   // Those of the simulated disk are in here too.
-  EXPECT_LE(early, 60U);
+  EXPECT_LE(early, 15U);
   EXPECT_LE(late, early + 5);
 }
 
@@ -112,7 +112,7 @@ TEST_F(Cost, AllocationsPerEntryOfABatchAreBounded) {
   const std::vector<std::string_view> views(lines.begin(), lines.end());
   const std::uint64_t before = allocations.load();
   ASSERT_TRUE(store.api().append_session_lines("s", views).ok());
-  EXPECT_LE((allocations.load() - before) / lines.size(), 10U);
+  EXPECT_LE((allocations.load() - before) / lines.size(), 2U);
 }
 
 // With an index, opening a session reads its first line and its last bytes.
