@@ -10,6 +10,9 @@
 //                                that refer to a part of another (`history_base`)
 //   `.jsonl.zst`                 the same, put away
 //
+// Names that a user gave to threads are lines of `session_index.jsonl`, which all share and
+// where the last line of a thread counts: that line is a fact `thread_name`.
+//
 // A thread that was reverted has several files, `rollout-TIME-THREAD_SEGMENT.jsonl`. Each is a
 // session; those after the first go by the segment's id, which is what a
 // `history_base` names.

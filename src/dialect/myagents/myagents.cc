@@ -6,6 +6,7 @@
 #include "dialect/document_reader.h"
 #include "dialect/json_members.h"
 #include "dialect/myagents/messages.h"
+#include "dialect/shared_index.h"
 #include "dialect/side_files.h"
 
 namespace quipu::dialect::myagents {
@@ -33,22 +34,16 @@ bool is_index(std::string_view path) {
          (path.size() == kIndex.size() || path.ends_with("/sessions.json"));
 }
 
-// The object of a session in the index, as it stands there. Nothing can be said while the
-// program writes the index: it is not written at once.
-std::string entry_of(const std::string& session, const Source& source, fs::HostFiles& files) {
-  for (const std::string& path : source.files) {
-    if (!is_index(path)) continue;
-    const auto file = files.open(path);
-    if (!file.ok()) continue;
-    auto text = read_document(**file);
-    if (!text.ok()) continue;
-    const auto document = Document::parse(std::move(*text), "");
-    if (!document.ok()) continue;
-    for (const std::string_view entry : document->elements()) {
-      if (text_in(entry, "id") == session) return std::string(entry);
-    }
+// The objects of the index, each as it stands there. Nothing can be said while the program
+// writes it: it is not written at once.
+std::optional<IndexEntries> split_index(std::string_view text) {
+  const auto document = Document::parse(std::string(text), "");
+  if (!document.ok()) return std::nullopt;
+  IndexEntries entries;
+  for (const std::string_view entry : document->elements()) {
+    entries.try_emplace(text_in(entry, "id"), entry);
   }
-  return {};
+  return entries;
 }
 
 void describe(const Fields& fields, Record& record) {
@@ -122,8 +117,7 @@ Result<std::vector<Source>> MyAgents::sources(const std::string& path, fs::HostF
   const std::string own = parent_of(path);
   const std::string beside = own + "/" + std::string(kIndex);
   const std::string root = files.exists(beside) ? own : parent_of(own);
-  const std::string index = root + "/" + std::string(kIndex);
-  if (files.exists(index)) source.files.push_back(index);
+  add_index(source, root + "/" + std::string(kIndex), session_of(path), files, split_index);
   TRY(add_files_below(root + "/attachments/" + session_of(path), files, source.files));
   return std::vector<Source>{std::move(source)};
 }
@@ -131,7 +125,7 @@ Result<std::vector<Source>> MyAgents::sources(const std::string& path, fs::HostF
 Result<std::unique_ptr<Reader>> MyAgents::open(const Source& source, fs::HostFiles& files,
                                                const ReadPosition& from) const {
   const std::string session = session_of(source.path);
-  const std::string entry = entry_of(session, source, files);
+  const std::string& entry = source.state;
   Outline outline;
   outline.session = session;
   outline.cwd = text_in(entry, "agentDir");
@@ -141,9 +135,9 @@ Result<std::unique_ptr<Reader>> MyAgents::open(const Source& source, fs::HostFil
   const auto kind_of = [legacy = session + std::string(kDocument)](std::string_view name) {
     return std::string(is_index(name) ? "session" : name == legacy ? "legacy" : "file");
   };
-  const auto part_of = [entry](std::string_view name) -> std::optional<std::string> {
+  const auto part_of = [&source](std::string_view name) -> std::optional<std::string> {
     if (!is_index(name)) return std::nullopt;
-    return entry.empty() ? std::string() : "[\n  " + entry + "\n]";
+    return "[\n  " + source.state + "\n]";
   };
   return std::unique_ptr<Reader>(
       std::make_unique<SideFiles>(std::move(first), source, files, kind_of, part_of));
