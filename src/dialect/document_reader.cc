@@ -1,5 +1,7 @@
 #include "dialect/document_reader.h"
 
+#include <algorithm>
+
 #include "base/try.h"
 
 namespace quipu::dialect {
@@ -19,7 +21,7 @@ Result<Document> Document::parse(std::string text, std::string_view list) {
   if (!json::validate(whole).ok() && !json::validate(json::scrubbed(whole)).ok()) {
     return Error(Code::kInvalidArgument, "no JSON document");
   }
-  json::Cursor cursor(whole);
+  json::Cursor cursor(whole.substr(std::min(whole.find_first_not_of(" \t\r\n"), whole.size())));
   std::string_view array;
   if (list.empty()) {
     array = cursor.take();

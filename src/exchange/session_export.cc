@@ -10,6 +10,7 @@
 #include "dialect/recipe.h"
 #include "dialect/row_database.h"
 #include "exchange/agent_place.h"
+#include "exchange/export_target.h"
 #include "quipu/attachments.h"
 #include "quipu/conversation.h"
 #include "quipu/export.h"
@@ -46,9 +47,9 @@ Origin read_origin(std::string_view payload) {
 // The records of the session's own agent, as they were.
 class GiveBack {
  public:
-  GiveBack(Store& store, const Dialect& dialect, const LogView& log, const ExportSink& sink,
+  GiveBack(Store& store, const Dialect& dialect, const LogView& log, exchange::ExportTarget& target,
            ExportReport& report)
-      : store_(store), dialect_(dialect), log_(log), sink_(sink), report_(report) {}
+      : store_(store), dialect_(dialect), log_(log), target_(target), report_(report) {}
 
   /// `machine`: name the files as they lie in the agent's place there. Null: by themselves.
   Result<void> run(const dialect::Machine* machine) {
@@ -128,8 +129,7 @@ class GiveBack {
     }));
     if (!database) return Error(Code::kCorrupt, "a database without a schema");
     TRY_ASSIGN(const std::string image, database->image());
-    report_.files.push_back(origin_.file);
-    return sink_(origin_.file, image);
+    return target_.write(origin_.file, image);
   }
 
   Result<std::string> whole(std::string_view payload, const dialect::CarriedMeta& meta) {
@@ -146,14 +146,13 @@ class GiveBack {
 
   Result<void> give(const Envelope& envelope, const dialect::CarriedMeta& meta) {
     const std::string path = directory_ + (meta.file.empty() ? origin_.file : meta.file);
-    if (seen_.insert(path).second) report_.files.push_back(path);
     if (meta.carried == "attachment") {
       TRY(read_attachment(envelope.payload,
-                          [&](std::string_view some) { return sink_(path, some); }));
+                          [&](std::string_view some) { return target_.write(path, some); }));
     } else if (const auto bytes = dialect::restore(envelope.payload, meta.carried)) {
-      TRY(sink_(path, *bytes));
+      TRY(target_.write(path, *bytes));
     }
-    return sink_(path, meta.end);
+    return target_.write(path, meta.end);
   }
 
   template <class Take>
@@ -174,13 +173,12 @@ class GiveBack {
   Store& store_;
   const Dialect& dialect_;
   const LogView& log_;
-  const ExportSink& sink_;
+  exchange::ExportTarget& target_;
   ExportReport& report_;
   Origin origin_;
   std::string directory_;
   std::optional<dialect::Recipe> recipe_;
   std::unordered_set<std::string> replaced_;
-  std::unordered_set<std::string> seen_;
 };
 
 // Whether the session is one that this agent wrote, and nobody went on with.
@@ -238,13 +236,17 @@ void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utt
   }
 }
 
+std::string directory_of(const SessionSummary& summary) {
+  return summary.working_directory.empty() ? summary.cwd : summary.working_directory;
+}
+
 Result<dialect::Transcript> transcript_of(Store& store, const std::string& session_id,
                                           const std::string& head) {
   TRY_ASSIGN(const SessionSummary summary, store.sessions().describe_session(session_id));
   TRY_ASSIGN(std::vector<Utterance> said, read_conversation(store, session_id, head));
   dialect::Transcript transcript;
   transcript.session_id = session_id;
-  transcript.cwd = summary.working_directory.empty() ? summary.cwd : summary.working_directory;
+  transcript.cwd = directory_of(summary);
   transcript.title = summary.title;
   transcript.created = summary.created;
   transcript.model = summary.model;
@@ -266,13 +268,12 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
 }
 
 Result<void> write_anew(Store& store, const Dialect& dialect, const std::string& head,
-                        const ExportSink& sink, ExportReport& report) {
+                        exchange::ExportTarget& target, ExportReport& report) {
   TRY_ASSIGN(const dialect::Transcript transcript, transcript_of(store, report.session_id, head));
   TRY_ASSIGN(dialect::Written written, dialect.write(transcript));
   report.agent_session = std::move(written.session);
   for (const dialect::WrittenFile& file : written.files) {
-    TRY(sink(file.path, file.bytes));
-    report.files.push_back(file.path);
+    TRY(target.write(file.path, file.bytes));
   }
   for (dialect::Loss& loss : written.lost) {
     report.lost.push_back({.entry_id = std::move(loss.entry_id),
@@ -301,23 +302,16 @@ Result<ExportReport> export_session(Store& store, std::string_view session_id,
     const dialect::Machine machine{.files = files != nullptr ? *files : fs::HostFiles::system(),
                                    .home = variable("HOME"),
                                    .variable = variable};
-    const ExportSink installing = [&](const std::string& path, std::string_view bytes) {
-      auto installed = exchange::installed_path(*dialect, path, machine);
-      return installed.ok() ? sink(*installed, bytes) : std::move(installed).error();
-    };
-    const ExportSink& into = options.install ? installing : sink;
+    TRY_ASSIGN(const SessionSummary summary, store.sessions().describe_session(session_id));
+    exchange::ExportTarget target(*dialect, machine, options, directory_of(summary), sink);
     TRY_ASSIGN(const bool is_own, is_of(*dialect, *lineage));
     if (is_own && !options.normalise && options.head.empty()) {
-      TRY(GiveBack(store, *dialect, lineage->own(), into, report)
+      TRY(GiveBack(store, *dialect, lineage->own(), target, report)
               .run(options.install ? &machine : nullptr));
     } else {
-      TRY(write_anew(store, *dialect, options.head, into, report));
+      TRY(write_anew(store, *dialect, options.head, target, report));
     }
-    if (options.install) {
-      for (std::string& path : report.files) {
-        TRY_ASSIGN(path, exchange::installed_path(*dialect, path, machine));
-      }
-    }
+    TRY(target.finish(report));
     return report;
   });
 }

@@ -22,7 +22,6 @@ constexpr std::size_t kKindBytes = 64;
 constexpr std::size_t kUuidBytes = 36;
 constexpr std::string_view kLines = ".jsonl";
 constexpr std::string_view kCompressed = ".zst";
-constexpr std::string_view kIndex = "session_index.jsonl";
 
 // What the file is called, without its endings.
 std::string_view stem_of(std::string_view path) {
@@ -179,9 +178,9 @@ std::optional<IndexEntries> split_index(std::string_view text) {
 std::string index_of(const std::string& path) {
   for (const std::string_view place : {"/sessions/", "/archived_sessions/"}) {
     const std::size_t at = path.rfind(place);
-    if (at != std::string::npos) return path.substr(0, at + 1) + std::string(kIndex);
+    if (at != std::string::npos) return path.substr(0, at + 1) + std::string(kIndexName);
   }
-  return path.substr(0, path.rfind('/') + 1) + std::string(kIndex);
+  return path.substr(0, path.rfind('/') + 1) + std::string(kIndexName);
 }
 
 }  // namespace
@@ -240,6 +239,15 @@ std::vector<Pick> Codex::conversation(std::span<const StoredRecord> records,
 
 Result<Written> Codex::write(const Transcript& transcript) const {
   return write_rollout(transcript);
+}
+
+// A name that the thread got there is newer than ours.
+Result<Joined> Codex::join(std::string_view index, std::string_view part) const {
+  Joined joined{.text = std::string(index)};
+  if (split_index(index)->contains(text_in(part, "id"))) return joined;
+  if (!index.empty() && !index.ends_with('\n')) joined.text += '\n';
+  joined.text += part;
+  return joined;
 }
 
 }  // namespace quipu::dialect::codex

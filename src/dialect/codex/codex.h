@@ -18,6 +18,7 @@
 // `history_base` names.
 #pragma once
 
+#include "dialect/codex/line.h"
 #include "dialect/dialect.h"
 
 namespace quipu::dialect::codex {
@@ -37,6 +38,8 @@ class Codex final : public Dialect {
   std::vector<Pick> conversation(std::span<const StoredRecord> records,
                                  std::uint32_t at) const override;
   Result<Written> write(const Transcript& transcript) const override;
+  std::string_view index_name() const override { return kIndexName; }
+  Result<Joined> join(std::string_view index, std::string_view part) const override;
 };
 
 }  // namespace quipu::dialect::codex

@@ -61,6 +61,7 @@ class RolloutWriter {
     written_.files.push_back(
         {.path = "sessions/" + day + "/rollout-" + stamp + "-" + written_.session + ".jsonl",
          .bytes = std::move(text_)});
+    write_name();
     return std::move(written_);
   }
 
@@ -137,6 +138,20 @@ class RolloutWriter {
     turn_.clear();
   }
 
+  // Without one a thread is called by its first prompt.
+  void write_name() {
+    const std::string& title = transcript_.title;
+    if (title.empty() || first_said_.starts_with(title)) return;
+    std::string named;
+    json::Writer(named)
+        .begin_object()
+        .member("id", written_.session)
+        .member("thread_name", title)
+        .member("updated_at", now_)
+        .end_object();
+    written_.files.push_back({.path = std::string(kIndexName), .bytes = named + "\n"});
+  }
+
   void lose(std::string_view what, std::string_view why) {
     written_.lost.push_back(
         {.entry_id = entry_, .what = std::string(what), .why = std::string(why)});
@@ -144,10 +159,6 @@ class RolloutWriter {
 
   void note_losses() {
     entry_.clear();
-    const bool is_said = !transcript_.title.empty() && first_said_.starts_with(transcript_.title);
-    if (!transcript_.title.empty() && !is_said) {
-      lose("title", "Codex keeps names in a file of all its sessions");
-    }
     if (is_foreign(transcript_.provider) && !transcript_.model.empty()) {
       lose("model", "Codex would go on with it, and does not have it");
     }

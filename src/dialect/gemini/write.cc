@@ -9,24 +9,11 @@
 #include "dialect/answers.h"
 #include "dialect/gemini/gemini.h"
 #include "dialect/gemini/messages.h"
+#include "dialect/gemini/project.h"
 #include "dialect/made_ids.h"
 
 namespace quipu::dialect::gemini {
 namespace {
-
-// The program's own: letters and digits of the directory's name in lower case, one dash for
-// everything between them.
-std::string slug_of(const std::string& cwd) {
-  std::string slug;
-  for (char c : cwd.substr(cwd.rfind('/') + 1)) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (is_plain) slug += c;
-    if (!is_plain && !slug.empty() && slug.back() != '-') slug += '-';
-  }
-  if (slug.ends_with('-')) slug.pop_back();
-  return slug.empty() ? "project" : slug;
-}
 
 class SessionText {
  public:

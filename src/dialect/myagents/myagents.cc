@@ -15,7 +15,8 @@ namespace {
 constexpr std::string_view kLines = ".jsonl";
 constexpr std::string_view kDocument = ".json";
 constexpr std::string_view kPlace = "/.myagents/sessions/";
-constexpr std::string_view kIndex = "sessions.json";
+constexpr std::string_view kSessions = "sessions/";
+constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
@@ -30,8 +31,8 @@ std::string session_of(const std::string& path) {
 }
 
 bool is_index(std::string_view path) {
-  return path.ends_with(kIndex) &&
-         (path.size() == kIndex.size() || path.ends_with("/sessions.json"));
+  return path.ends_with(kIndexName) &&
+         (path.size() == kIndexName.size() || path.ends_with("/sessions.json"));
 }
 
 // The objects of the index, each as it stands there. Nothing can be said while the program
@@ -115,9 +116,9 @@ Result<std::vector<Source>> MyAgents::sources(const std::string& path, fs::HostF
   }
   // In its place the index lies above the sessions; in an export beside them.
   const std::string own = parent_of(path);
-  const std::string beside = own + "/" + std::string(kIndex);
+  const std::string beside = own + "/" + std::string(kIndexName);
   const std::string root = files.exists(beside) ? own : parent_of(own);
-  add_index(source, root + "/" + std::string(kIndex), session_of(path), files, split_index);
+  add_index(source, root + "/" + std::string(kIndexName), session_of(path), files, split_index);
   TRY(add_files_below(root + "/attachments/" + session_of(path), files, source.files));
   return std::vector<Source>{std::move(source)};
 }
@@ -144,5 +145,30 @@ Result<std::unique_ptr<Reader>> MyAgents::open(const Source& source, fs::HostFil
 }
 
 bool MyAgents::leads(std::string_view) const { return true; }
+
+Result<std::string> MyAgents::name_on(const Machine&, const std::string& name,
+                                      const std::string&) const {
+  const std::size_t at = name.starts_with(kSessions) ? kSessions.size() : 0;
+  if (!name.substr(at).starts_with("attachments/")) return name;
+  return std::string(kSessions) + "../" + name.substr(at);
+}
+
+Result<Joined> MyAgents::join(std::string_view index, std::string_view part) const {
+  const auto document = Document::parse(std::string(index), "");
+  const auto known = split_index(index);
+  const auto fresh = split_index(part);
+  const std::size_t begin = std::min(index.find_first_not_of(kBlanks), index.size());
+  const bool is_list = document.ok() && index.substr(begin).starts_with('[');
+  if (!is_list || !fresh || fresh->size() != 1) {
+    return Error(Code::kUnsupported, std::string(kIndexName) + " is no list of sessions");
+  }
+  Joined joined{.text = std::string(index), .lock = "sessions.lock"};
+  const auto& [id, entry] = *fresh->begin();
+  if (known->contains(id)) return joined;
+  const auto& there = document->elements();
+  const std::size_t at = index.find_last_not_of(kBlanks, index.rfind(']') - 1) + 1;
+  joined.text.insert(at, (there.empty() ? "\n  " : ",\n  ") + entry + (there.empty() ? "\n" : ""));
+  return joined;
+}
 
 }  // namespace quipu::dialect::myagents

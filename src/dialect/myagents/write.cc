@@ -26,7 +26,7 @@ class SessionText {
     written_.files.insert(
         written_.files.begin(),
         {{.path = "sessions/" + written_.session + ".jsonl", .bytes = std::move(text_)},
-         {.path = "sessions.json", .bytes = index()}});
+         {.path = std::string(kIndexName), .bytes = index()}});
     return std::move(written_);
   }
 
