@@ -2,8 +2,9 @@
 // and go on with it.
 //
 // To the agent it was imported from: its own records come back byte for byte, in
-// their order, also the damaged ones. To another agent: the conversation at the
-// head, in that agent's form; what that form has no place for is in `lost`.
+// their order, also the damaged ones; where its format allows it, followed by what was said
+// since. To another agent: the conversation at the head, in that agent's form; what that
+// form has no place for is in `lost`.
 //
 // Thread-safety: every call from every thread.
 #pragma once

@@ -121,6 +121,9 @@ class Dialect {
   /// What it cannot say is reported, never left out in silence. `unsupported` when
   /// this dialect is read only.
   virtual Result<Written> write(const Transcript& transcript) const = 0;
+  /// Whether what follows this record can be written by itself (`Transcript::after`): as the
+  /// rest of the file that ends with it.
+  virtual bool goes_on_from(std::string_view /*record*/) const { return false; }
 
   // ---- putting files where the agent looks for them
 

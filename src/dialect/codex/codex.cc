@@ -237,6 +237,11 @@ std::vector<Pick> Codex::conversation(std::span<const StoredRecord> records,
   return conversation_at(records, at);
 }
 
+// Lines with ordinals are counted by an index of Codex's.
+bool Codex::goes_on_from(std::string_view record) const {
+  return !object_in(record, "payload").empty() && !number_in(record, "ordinal");
+}
+
 Result<Written> Codex::write(const Transcript& transcript) const {
   return write_rollout(transcript);
 }

@@ -38,6 +38,7 @@ class Codex final : public Dialect {
   std::vector<Pick> conversation(std::span<const StoredRecord> records,
                                  std::uint32_t at) const override;
   Result<Written> write(const Transcript& transcript) const override;
+  bool goes_on_from(std::string_view record) const override;
   std::string_view index_name() const override { return kIndexName; }
   Result<Joined> join(std::string_view index, std::string_view part) const override;
 };

@@ -45,12 +45,13 @@ class RolloutWriter {
   explicit RolloutWriter(const Transcript& transcript) : transcript_(transcript) {
     created_ms_ = std::max<std::int64_t>(parse_timestamp(transcript.created).value_or(0), 0);
     now_ = format_timestamp(created_ms_);
-    written_.session = made_uuid(created_ms_, transcript.seed, "session");
+    written_.session = transcript.after ? transcript.after->session
+                                        : made_uuid(created_ms_, transcript.seed, "session");
     provider_ = is_foreign(transcript.provider) ? "openai" : transcript.provider;
   }
 
   Written run() {
-    write_header();
+    if (!transcript_.after) write_header();
     for (const TranscriptMessage& message : transcript_.messages) write_message(message);
     end_turn();
     note_losses();
@@ -61,7 +62,7 @@ class RolloutWriter {
     written_.files.push_back(
         {.path = "sessions/" + day + "/rollout-" + stamp + "-" + written_.session + ".jsonl",
          .bytes = std::move(text_)});
-    write_name();
+    if (!transcript_.after) write_name();
     return std::move(written_);
   }
 
@@ -355,6 +356,7 @@ class RolloutWriter {
   };
 
   void write_usage(const Usage& usage) {
+    if (transcript_.after) return lose("usage", "Codex counts on from what it wrote itself");
     Counts last{.in = 0,
                 .cached = usage.cache_read.value_or(0),
                 .written = usage.cache_write.value_or(0),

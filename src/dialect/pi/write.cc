@@ -3,6 +3,7 @@
 
 #include "base/time_text.h"
 #include "dialect/draft.h"
+#include "dialect/json_members.h"
 #include "dialect/pi/pi.h"
 
 namespace quipu::dialect::pi {
@@ -34,6 +35,12 @@ class SessionText {
   explicit SessionText(const Transcript& transcript) : draft_(transcript) {}
 
   Written run() {
+    if (const auto& after = draft_.transcript.after) {
+      draft_.written.session = after->session;
+      last_ = text_in(after->record, "id");
+      for (const TranscriptMessage& message : draft_.transcript.messages) add(message);
+      return finish();
+    }
     draft_.written.session = draft_.ids.uuid("session");
     draft_.line([&](json::Writer& out) {
       out.member("type", "session").member("version", 3).member("id", draft_.written.session);
@@ -50,6 +57,11 @@ class SessionText {
       entry("session_info", last_time_,
             [&](json::Writer& out) { out.member("name", draft_.transcript.title); });
     }
+    return finish();
+  }
+
+ private:
+  Written finish() {
     draft_.written.files.push_back({.path = "sessions/" + slug_of(draft_.transcript.cwd) + "/" +
                                             stamp_of(draft_.transcript.created) + "_" +
                                             draft_.written.session + ".jsonl",
@@ -57,7 +69,6 @@ class SessionText {
     return std::move(draft_.written);
   }
 
- private:
   template <class Members>
   void entry(std::string_view type, const std::string& time, Members members) {
     const std::string id = draft_.ids.hex(std::to_string(++count_), 8);
@@ -198,6 +209,11 @@ class SessionText {
 };
 
 }  // namespace
+
+// Version 1 has no ids, and the harness has another form.
+bool Pi::goes_on_from(std::string_view record) const {
+  return !text_in(record, "id").empty() && !json::find_member(record, "kind");
+}
 
 Result<Written> Pi::write(const Transcript& transcript) const {
   return SessionText(transcript).run();
