@@ -24,20 +24,18 @@ Result<int> run_export(Context& context, const ExportArguments& arguments) {
   auto id = resolve_session(store->sessions(), arguments.session);
   if (!id) return std::move(id).error();
   NewFiles files;
-  auto report =
-      export_session(*store, *id,
-                     {.to = arguments.to,
-                      .head = {},
-                      .normalise = arguments.normalise,
-                      .install = arguments.install},
-                     [&](const std::string& path, std::string_view bytes) {
-                       if (arguments.install) return files.write(path, bytes);
-                       if (is_below(path)) {
-                         return files.write(arguments.out + "/" + path, bytes);
-                       }
-                       return Result<void>(Error(Code::kCorrupt, "no name for a file: " + path));
-                     });
+  auto report = export_session(
+      *store, *id,
+      {.to = arguments.to,
+       .head = {},
+       .normalise = arguments.normalise,
+       .install = arguments.install,
+       .directory = arguments.out},
+      [&](const std::string& path, std::string_view bytes) { return files.write(path, bytes); });
   if (!report) return std::move(report).error();
+  for (const ExportedIndex& index : report->indexes) {
+    if (auto replaced = files.replace(index); !replaced) return std::move(replaced).error();
+  }
   if (auto finished = files.finish(); !finished) return std::move(finished).error();
   if (context.json) {
     context.out.data_line(export_report_json(*report, files.paths()));

@@ -1,5 +1,6 @@
 #include "cli/new_files.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +25,17 @@ Error cannot_write(const std::string& path, int number) {
       .with_hint("nothing is overwritten: name another directory with --out");
 }
 
+Error is_being_written(const std::string& path, const std::string& why) {
+  return Error(Code::kBusy, fmt::format("cannot add to {}: {}", path, why))
+      .with_hint("nothing was written: try again");
+}
+
+bool says(const std::string& path, std::string_view text) {
+  std::ifstream file(path, std::ios::binary);
+  using Bytes = std::istreambuf_iterator<char>;
+  return file && std::equal(Bytes(file), Bytes(), text.begin(), text.end());
+}
+
 bool is_same(const std::string& one, const std::string& other) {
   std::ifstream a(one, std::ios::binary);
   std::ifstream b(other, std::ios::binary);
@@ -35,6 +47,10 @@ bool is_same(const std::string& one, const std::string& other) {
 
 NewFiles::~NewFiles() {
   for (const auto& [path, open] : open_) ::unlink(open.beside.c_str());
+  for (const Replaced& replaced : replaced_) {
+    ::unlink(replaced.beside.c_str());
+    if (replaced.is_locked) ::rmdir(replaced.lock.c_str());
+  }
 }
 
 Result<void> NewFiles::write(const std::string& path, std::string_view bytes) {
@@ -58,6 +74,40 @@ Result<void> NewFiles::begin(const std::string& path, Open& open) {
   return {};
 }
 
+Result<void> NewFiles::replace(const ExportedIndex& index) {
+  std::error_code failed;
+  const std::filesystem::path real = std::filesystem::canonical(index.path, failed);
+  if (failed) return cannot_write(index.path, failed.value());
+  Replaced replaced{.path = real.string(), .beside = {}, .before = index.before, .lock = {}};
+  if (!index.lock.empty()) {
+    replaced.lock = (std::filesystem::path(index.path).parent_path() / index.lock).string();
+  }
+  Open open;
+  if (auto begun = begin(replaced.path, open); !begun) return begun;
+  replaced.beside = open.beside;
+  replaced_.push_back(replaced);
+  struct ::stat old;
+  std::FILE* const file = open.file.get();
+  const std::string& text = index.after;
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
+                          ::stat(replaced.path.c_str(), &old) == 0 &&
+                          ::fchmod(::fileno(file), old.st_mode & 07777) == 0 &&
+                          std::fflush(file) == 0 && ::fsync(::fileno(file)) == 0;
+  return is_written ? Result<void>() : cannot_write(index.path, errno);
+}
+
+// As the agent's program does it.
+Result<void> NewFiles::lock(Replaced& replaced) {
+  if (!replaced.lock.empty()) {
+    replaced.is_locked = ::mkdir(replaced.lock.c_str(), 0777) == 0;
+    if (!replaced.is_locked) {
+      return is_being_written(replaced.path, replaced.lock + ": " + std::strerror(errno));
+    }
+  }
+  if (says(replaced.path, replaced.before)) return {};
+  return is_being_written(replaced.path, "it has changed meanwhile");
+}
+
 Result<void> NewFiles::finish() {
   for (auto& [path, open] : open_) {
     const bool is_written =
@@ -69,22 +119,21 @@ Result<void> NewFiles::finish() {
       return cannot_write(path, EEXIST);
     }
   }
+  for (Replaced& replaced : replaced_) {
+    if (auto locked = lock(replaced); !locked) return locked;
+  }
   for (const auto& [path, open] : open_) {
     const bool is_linked = ::link(open.beside.c_str(), path.c_str()) == 0;
     if (!is_linked && !(errno == EEXIST && is_same(open.beside, path))) {
       return cannot_write(path, errno);
     }
   }
-  return {};
-}
-
-bool is_below(const std::string& path) {
-  const std::filesystem::path parts(path);
-  if (parts.empty() || parts.is_absolute()) return false;
-  for (const auto& part : parts) {
-    if (part == "..") return false;
+  for (const Replaced& replaced : replaced_) {
+    if (::rename(replaced.beside.c_str(), replaced.path.c_str()) != 0) {
+      return cannot_write(replaced.path, errno);
+    }
   }
-  return true;
+  return {};
 }
 
 }  // namespace quipu::cli

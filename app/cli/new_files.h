@@ -3,6 +3,9 @@
 // Each is written under another name beside its own; `finish` gives them their names,
 // when none of these is taken by a file that says something else. What was not finished
 // is removed.
+//
+// An index that other programs write too may be replaced by one that says more, when it still
+// says what it did.
 #pragma once
 
 #include <cstdio>
@@ -12,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "quipu/export.h"
 #include "quipu/result.h"
 
 namespace quipu::cli {
@@ -25,7 +29,10 @@ class NewFiles {
 
   /// The next bytes of the file. Directories are made.
   Result<void> write(const std::string& path, std::string_view bytes);
-  /// `id_conflict` when one of them exists with other bytes: then none is made.
+  /// Another version of a file that is there; its permissions stay.
+  Result<void> replace(const ExportedIndex& index);
+  /// `id_conflict` when one of them exists with other bytes, `busy` when one that is to be
+  /// replaced is being written or has changed: then none is made.
   Result<void> finish();
 
   /// In the order in which they were begun.
@@ -39,14 +46,20 @@ class NewFiles {
     std::unique_ptr<std::FILE, Close> file;
     std::string beside;  // its name until then
   };
+  /// A file that is to be replaced: the one that a link names.
+  struct Replaced {
+    std::string path;
+    std::string beside;
+    std::string before;
+    std::string lock;
+    bool is_locked = false;
+  };
   Result<void> begin(const std::string& path, Open& open);
+  static Result<void> lock(Replaced& replaced);
 
   std::map<std::string, Open> open_;
+  std::vector<Replaced> replaced_;
   std::vector<std::string> paths_;
 };
-
-/// Whether a relative path stays below the directory that it is relative to: names come
-/// from what was imported.
-bool is_below(const std::string& path);
 
 }  // namespace quipu::cli

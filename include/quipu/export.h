@@ -2,8 +2,9 @@
 // and go on with it.
 //
 // To the agent it was imported from: its own records come back byte for byte, in
-// their order, also the damaged ones. To another agent: the conversation at the
-// head, in that agent's form; what that form has no place for is in `lost`.
+// their order, also the damaged ones; where its format allows it, followed by what was said
+// since. To another agent: the conversation at the head, in that agent's form; what that
+// form has no place for is in `lost`.
 //
 // Thread-safety: every call from every thread.
 #pragma once
@@ -33,6 +34,19 @@ struct ExportOptions {
   /// Name the files by where the agent looks for them on this machine: absolute paths.
   /// `unsupported` for agents that take sessions in another way.
   bool install = false;
+  /// Else: below this directory. Empty: by themselves, as if nothing were there.
+  std::string directory{};
+};
+
+/// An index of all the agent's sessions that is there already, and is to say `after`. It is
+/// the caller's to replace it, when it still says `before`, and nobody holds `lock`.
+struct ExportedIndex {
+  std::string path;
+  std::string before;
+  std::string after;  // nothing but this session is added
+  /// A directory beside it that is made by whoever writes the file, and removed afterwards;
+  /// empty: there is none.
+  std::string lock;
 };
 
 /// Something that did not come along.
@@ -47,9 +61,11 @@ struct ExportReport {
   std::string to;
   /// The session's id in the agent's own words.
   std::string agent_session;
-  /// Relative to the directory that the agent keeps its files in (`install`: absolute),
-  /// in the order they were written.
+  /// Relative to the directory that the agent keeps its files in (`install`: absolute;
+  /// `directory`: below it), in the order they were written.
   std::vector<std::string> files;
+  /// What the session still has to be added to.
+  std::vector<ExportedIndex> indexes{};
   std::vector<ExportLoss> lost;
 };
 

@@ -49,8 +49,10 @@ struct ImportSource {
   bool is_current = false;
 
   /// A database is imported as it was when it was found: the copy of it that all of its
-  /// sessions share, and what says whether this one has changed.
+  /// sessions share. `index`: the one of `files` that they share. `state`: what says
+  /// whether this one's part of either has changed.
   std::shared_ptr<dialect::Database> database{};
+  std::string index{};
   std::string state{};
 };
 

@@ -1,6 +1,7 @@
 #include "context/conversation.h"
 
 #include <algorithm>
+#include <deque>
 #include <span>
 #include <unordered_map>
 
@@ -311,6 +312,11 @@ class Composer {
 
   // ---- calls and results
 
+  struct Slot {
+    std::size_t block = 0;
+    std::size_t slot = 0;
+  };
+
   void take_call(const PartView& part, std::uint32_t number) {
     const std::string id = plain(part.tool_use_id);
     // Some write a call twice: in the answer, and as a line of its own.
@@ -324,22 +330,37 @@ class Composer {
     result.id = call.id;
     result.name = call.name;
     block.results.emplace_back(result, number);
-    if (!id.empty()) {
-      open_[id] = {.block = result_.blocks.size() - 1, .slot = block.results.size() - 1};
+    const Slot slot{.block = result_.blocks.size() - 1, .slot = block.results.size() - 1};
+    if (id.empty()) {
+      unnamed_.push_back(slot);
+    } else {
+      open_[id] = slot;
     }
   }
 
   void take_result(const PartView& part, std::uint32_t number) {
-    const auto open = open_.find(plain(part.tool_use_id));
-    if (open == open_.end()) return leave_out(number, "no_such_call");
-    Piece& result = result_.blocks[open->second.block].results[open->second.slot];
+    const auto slot = answered_by(plain(part.tool_use_id));
+    if (!slot) return leave_out(number, "no_such_call");
+    Piece& result = result_.blocks[slot->block].results[slot->slot];
     const WirePart call = result.part();
     WirePart answer = part;
     answer.id = call.id;
     answer.name = call.name;
     result = Piece(answer, number);
     ++accepted_;
-    open_.erase(open);
+  }
+
+  // A result that names no call answers the oldest of the calls that have no name.
+  std::optional<Slot> answered_by(const std::string& id) {
+    std::optional<Slot> slot;
+    if (const auto open = open_.find(id); open != open_.end()) {
+      slot = open->second;
+      open_.erase(open);
+    } else if (id.empty() && !unnamed_.empty()) {
+      slot = unnamed_.front();
+      unnamed_.pop_front();
+    }
+    return slot;
   }
 
   // Every call that was cut off gets a result that says so.
@@ -496,11 +517,6 @@ class Composer {
     return part;
   }
 
-  struct Slot {
-    std::size_t block = 0;
-    std::size_t slot = 0;
-  };
-
   const Selection& selection_;
   const Lineage& lineage_;
   const Rules& rules_;
@@ -514,6 +530,7 @@ class Composer {
   std::optional<std::string_view> replacement_;
   std::optional<Piece> base_prompt_;
   std::unordered_map<std::string, Slot> open_;  // calls without a result, by their id
+  std::deque<Slot> unnamed_;                    // and those that have no id
   std::size_t accepted_ = 0;                    // parts that found a place
   std::string stream_;
   std::vector<std::uint32_t> stream_notes_;

@@ -71,17 +71,28 @@ std::optional<std::string> restore(std::string_view payload, std::string_view ca
   return base64_decode(text);
 }
 
+namespace {
+
+// The members of a document on one side of its list, as an object: see DocumentReader.
+std::string closed(const std::string& text) {
+  if (text.starts_with('{')) return text + "]}";
+  if (text.starts_with(']')) return "{\"\":[" + text;
+  return text;
+}
+
+}  // namespace
+
 std::string_view understood(std::string_view payload, std::deque<std::string>& owned) {
   std::optional<std::string> text;
   if (payload.starts_with(kRaw)) text = restore(payload, "text");
   if (payload.starts_with(kRawBase64)) text = restore(payload, "base64");
   if (!text) return payload;
-  if (!json::validate(*text).ok()) {
-    if (!json::is_object(*text)) return "{}";
-    text = json::scrubbed(*text);
-    if (!json::validate(*text).ok()) return "{}";
+  for (const std::string& whole : {*text, closed(*text)}) {
+    if (json::validate(whole).ok()) return owned.emplace_back(whole);
+    std::string scrubbed = json::is_object(whole) ? json::scrubbed(whole) : std::string();
+    if (json::validate(scrubbed).ok()) return owned.emplace_back(std::move(scrubbed));
   }
-  return owned.emplace_back(std::move(*text));
+  return "{}";
 }
 
 }  // namespace quipu::dialect

@@ -48,7 +48,8 @@ CarriedMeta read_meta(std::string_view meta);
 std::optional<std::string> restore(std::string_view payload, std::string_view carried);
 
 /// A stored payload as a dialect understands it: text that was carried is JSON
-/// again, with U+FFFD for what no strict reader takes. `owned` keeps it.
+/// again, with U+FFFD for what no strict reader takes. The head and the tail of a document
+/// are objects with their members, the list empty. `{}` for all other text. `owned` keeps it.
 std::string_view understood(std::string_view payload, std::deque<std::string>& owned);
 
 }  // namespace quipu::dialect

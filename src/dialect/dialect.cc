@@ -69,6 +69,15 @@ std::string entry_type_of(const Dialect& dialect, std::string_view kind, bool is
   return type;
 }
 
+Result<std::string> Dialect::name_on(const Machine&, const std::string& name,
+                                     const std::string&) const {
+  return name;
+}
+
+Result<Joined> Dialect::join(std::string_view, std::string_view) const {
+  return Error(Code::kUnsupported, std::string(name()) + " has no index");
+}
+
 std::string file_name(const Source& source, std::uint32_t file) {
   const std::string& path = source.files[file];
   if (!source.root.empty() && path.starts_with(source.root + "/")) {

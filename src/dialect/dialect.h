@@ -69,6 +69,13 @@ struct Pick {
   static constexpr std::uint32_t kAll = UINT32_MAX;
 };
 
+/// An index as it is when one more session is in it.
+struct Joined {
+  std::string text;
+  /// A directory beside it that exists while the agent's program writes it; empty: none.
+  std::string lock{};
+};
+
 class Dialect {
  public:
   virtual ~Dialect() = default;
@@ -114,6 +121,23 @@ class Dialect {
   /// What it cannot say is reported, never left out in silence. `unsupported` when
   /// this dialect is read only.
   virtual Result<Written> write(const Transcript& transcript) const = 0;
+  /// Whether what follows this record can be written by itself (`Transcript::after`): as the
+  /// rest of the file that ends with it.
+  virtual bool goes_on_from(std::string_view /*record*/) const { return false; }
+
+  // ---- putting files where the agent looks for them
+
+  /// What a file of a session that began in `cwd` is called on this machine, from the place
+  /// on: `sessions/x.jsonl`, `sessions/../attachments/y`. `name`: as `write` or an import
+  /// calls it. The default: the same.
+  virtual Result<std::string> name_on(const Machine& machine, const std::string& name,
+                                      const std::string& cwd) const;
+  /// What the file is called that holds something of every session, and lies beside the
+  /// place; empty: there is none. `write` and an import give a session's part of it.
+  virtual std::string_view index_name() const { return {}; }
+  /// `index` with a session's part added; nothing in it is changed. The same when it knows
+  /// the session already. `unsupported` when it is not understood.
+  virtual Result<Joined> join(std::string_view index, std::string_view part) const;
 };
 
 /// The records up to `at` that a source consists of. One that is written anew is a list by

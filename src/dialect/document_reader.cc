@@ -1,5 +1,7 @@
 #include "dialect/document_reader.h"
 
+#include <algorithm>
+
 #include "base/try.h"
 
 namespace quipu::dialect {
@@ -19,7 +21,7 @@ Result<Document> Document::parse(std::string text, std::string_view list) {
   if (!json::validate(whole).ok() && !json::validate(json::scrubbed(whole)).ok()) {
     return Error(Code::kInvalidArgument, "no JSON document");
   }
-  json::Cursor cursor(whole);
+  json::Cursor cursor(whole.substr(std::min(whole.find_first_not_of(" \t\r\n"), whole.size())));
   std::string_view array;
   if (list.empty()) {
     array = cursor.take();
@@ -30,12 +32,15 @@ Result<Document> Document::parse(std::string text, std::string_view list) {
       if (json::key_equals(key, list)) array = value;
     }
   }
+  document.tail_ = whole.substr(whole.size());
   if (!array.starts_with('[')) return document;
   json::ElementWalk walk(array);
   while (const auto element = walk.next()) document.elements_.push_back(element->value);
-  if (!document.elements_.empty()) {
-    document.head_ = from_to(whole.data(), document.elements_.front().data());
-  }
+  if (document.elements_.empty()) return document;
+  document.head_ = from_to(whole.data(), document.elements_.front().data());
+  const std::string_view behind =
+      from_to(array.data() + array.size() - 1, whole.data() + whole.size());
+  if (behind.find(',') != std::string_view::npos) document.tail_ = behind;
   return document;
 }
 
@@ -57,19 +62,19 @@ DocumentReader::DocumentReader(Document document, Outline outline, LineReader::D
 
 Result<bool> DocumentReader::next(Record& record) {
   const auto& elements = document_.elements();
-  if (at_ > elements.size()) return false;
+  const bool is_tail = at_ == elements.size() + 1 && !document_.tail().empty();
+  if (at_ > elements.size() && !is_tail) return false;
   record = Record();
-  if (at_ == 0) {
-    record.bytes = document_.head();
+  if (at_ == 0 || is_tail) {
+    record.bytes = is_tail ? document_.tail() : document_.head();
     record.end = {};
-    record.kind = "head";
+    record.kind = is_tail ? "tail" : "head";
     record.is_fact = true;
   } else {
     record.bytes = elements[at_ - 1];
     const char* behind = record.bytes.data() + record.bytes.size();
-    const std::string& text = document_.text();
     record.end =
-        from_to(behind, at_ < elements.size() ? elements[at_].data() : text.data() + text.size());
+        from_to(behind, at_ < elements.size() ? elements[at_].data() : document_.tail().data());
     describe(record);
   }
   ++at_;

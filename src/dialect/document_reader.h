@@ -2,8 +2,9 @@
 // `{"sessionId": …, "messages": [ … ]}` or a bare array.
 //
 // The elements of the list are records. What stands before the first is a fact of
-// kind "head"; what stands behind an element is its `end`. Such files are written anew
-// by their agents, whole.
+// kind "head"; what stands behind an element is its `end`; members behind the list are a
+// fact of kind "tail", from the end of the list on. Such files are written anew by their
+// agents, whole.
 //
 // Memory: the document. One of more than kDocumentBytesMax is a single record, too
 // large to be understood, and kept.
@@ -29,11 +30,14 @@ class Document {
   const std::string& text() const { return *text_; }
   std::string_view head() const { return head_; }
   const std::vector<std::string_view>& elements() const { return elements_; }
+  std::string_view tail() const { return tail_; }
 
  private:
   std::unique_ptr<std::string> text_;  // stays where it is when this moves
   std::string_view head_;              // up to the first element; all of it if there is none
   std::vector<std::string_view> elements_;
+  // From the bracket that ends the list on, when members follow; else the end of the text.
+  std::string_view tail_;
 };
 
 /// The whole of a file; `too_large` above kDocumentBytesMax.

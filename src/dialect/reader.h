@@ -30,13 +30,14 @@ struct Source {
   std::vector<std::string> files;
   /// The directory that files are named from; empty: that of `path`.
   std::string root{};
+  /// The one of `files` that sessions share: see shared_index.h. Empty: none.
+  std::string index{};
 
-  // A database's: see database.h.
-
-  /// The copy that it was found in, and is read from; null: one is made.
+  /// A database's, see database.h: the copy that it was found in, and is read from; null:
+  /// one is made.
   std::shared_ptr<Database> database{};
-  /// Something that changes with the session, although it may stay the same when
-  /// others in the database change. Empty: nothing is known.
+  /// What the database or the index says of this session: changes with it, although it may
+  /// stay the same when others there change. Empty: nothing is known.
   std::string state{};
   std::int64_t modified_ms = 0;
 };

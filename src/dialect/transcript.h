@@ -2,6 +2,7 @@
 // becomes of it there.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,12 @@ struct TranscriptMessage {
   Message message;
 };
 
+/// What a transcript goes on from: the records of a session that the agent wrote itself.
+struct Continued {
+  std::string session;  // the agent's own id of it
+  std::string record;   // the last of them
+};
+
 struct Transcript {
   std::string session_id;  // ours
   std::string cwd;         // absolute; may be empty
@@ -24,6 +31,8 @@ struct Transcript {
   std::string provider;
   /// Oldest first; calls stand before their results.
   std::vector<TranscriptMessage> messages;
+  /// Then only what follows is in `messages`, and is to be written.
+  std::optional<Continued> after{};
   /// The ids that the new session and its records get come from here, so that the
   /// same transcript gives the same bytes.
   std::string seed;

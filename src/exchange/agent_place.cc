@@ -1,6 +1,9 @@
 #include "exchange/agent_place.h"
 
 #include <cstdlib>
+#include <filesystem>
+
+#include "base/try.h"
 
 namespace quipu::exchange {
 namespace {
@@ -18,22 +21,27 @@ Error no_place(const dialect::Dialect& dialect, const std::string& path) {
 }  // namespace
 
 Result<std::string> installed_path(const dialect::Dialect& dialect, const std::string& name,
-                                   const dialect::Machine& machine) {
-  const std::size_t slash = name.find('/');
+                                   const std::string& cwd, const dialect::Machine& machine) {
+  TRY_ASSIGN(std::string there, dialect.name_on(machine, name, cwd));
+  const auto places = dialect.places(machine);
+  const bool is_index = !dialect.index_name().empty() && last_name(name) == dialect.index_name();
+  if (is_index && !places.empty()) {
+    there = last_name(places.front()) + "/../" + std::string(dialect.index_name());
+  }
+  const std::size_t slash = there.find('/');
   if (slash == std::string::npos) return no_place(dialect, name);
   // The place of that name which exists; else the first one, which the agent would make.
   // A place that the user has moved has any name.
-  const auto places = dialect.places(machine);
   const std::string* best = nullptr;
   for (const std::string& place : places) {
-    const bool fits = last_name(place) == name.substr(0, slash) || places.size() == 1;
+    const bool fits = last_name(place) == there.substr(0, slash) || places.size() == 1;
     if (fits &&
         (best == nullptr || (!machine.files.exists(*best) && machine.files.exists(place)))) {
       best = &place;
     }
   }
   if (best == nullptr) return no_place(dialect, name);
-  return *best + name.substr(slash);
+  return std::filesystem::path(*best + there.substr(slash)).lexically_normal().string();
 }
 
 Result<std::string> name_in_place(const dialect::Dialect& dialect, const std::string& path,

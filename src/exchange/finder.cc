@@ -113,6 +113,7 @@ class Finder {
                               .records = 0,
                               .is_current = false,
                               .database = std::move(source.database),
+                              .index = std::move(source.index),
                               .state = std::move(source.state)});
   }
 

@@ -24,9 +24,15 @@ Result<ImportMark> look_at(const dialect::Source& source, fs::HostFiles& files) 
     mark.others = crc32c_extend(mark.others, path + " " + std::to_string(stat->size) + " " +
                                                  std::to_string(stat->modified_ns) + "\n");
   };
-  for (std::size_t i = 1; i < source.files.size(); ++i) add(source.files[i]);
+  for (std::size_t i = 1; i < source.files.size(); ++i) {
+    if (source.files[i] != source.index) add(source.files[i]);
+  }
   if (!source.part.empty()) add(source.path + "-wal");  // what a database is still to take in
-  if (!source.state.empty()) mark.part = sha256_hex(source.state).substr(0, 16);
+  if (!source.index.empty()) {
+    mark.others = crc32c_extend(mark.others, source.state);
+  } else if (!source.state.empty()) {
+    mark.part = sha256_hex(source.state).substr(0, 16);
+  }
   return mark;
 }
 

@@ -17,8 +17,10 @@ namespace quipu::exchange {
 inline constexpr std::string_view kMarkType = "fact.quipu.import";
 
 struct ImportMark {
-  fs::HostStat first;         // the source's first file
-  std::uint32_t others = 0;   // a sum over names, sizes and times of everything else
+  fs::HostStat first;  // the source's first file
+  /// A sum over names, sizes and times of everything else, and over what an index that
+  /// sessions share says of this one.
+  std::uint32_t others = 0;
   std::uint64_t offset = 0;   // read up to here; 0: read as a whole
   std::uint32_t before = 0;   // a sum over the bytes right before `offset`
   std::uint64_t records = 0;  // in the source, up to `offset`

@@ -42,6 +42,7 @@ dialect::Source source_of(const ImportSource& source) {
           .part = source.part,
           .files = source.files,
           .root = source.root,
+          .index = source.index,
           .database = source.database,
           .state = source.state};
 }

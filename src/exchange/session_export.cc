@@ -10,6 +10,8 @@
 #include "dialect/recipe.h"
 #include "dialect/row_database.h"
 #include "exchange/agent_place.h"
+#include "exchange/continuation.h"
+#include "exchange/export_target.h"
 #include "quipu/attachments.h"
 #include "quipu/conversation.h"
 #include "quipu/export.h"
@@ -46,9 +48,9 @@ Origin read_origin(std::string_view payload) {
 // The records of the session's own agent, as they were.
 class GiveBack {
  public:
-  GiveBack(Store& store, const Dialect& dialect, const LogView& log, const ExportSink& sink,
+  GiveBack(Store& store, const Dialect& dialect, const LogView& log, exchange::ExportTarget& target,
            ExportReport& report)
-      : store_(store), dialect_(dialect), log_(log), sink_(sink), report_(report) {}
+      : store_(store), dialect_(dialect), log_(log), target_(target), report_(report) {}
 
   /// `machine`: name the files as they lie in the agent's place there. Null: by themselves.
   Result<void> run(const dialect::Machine* machine) {
@@ -70,6 +72,12 @@ class GiveBack {
       TRY(give(envelope, dialect::read_meta(envelope.meta)));
     }
     return {};
+  }
+
+  /// The agent's own id of the session, and the next bytes of its first file.
+  const std::string& session() const { return origin_.session; }
+  Result<void> add(const std::string& text) {
+    return target_.write(directory_ + origin_.file, (is_open_ ? "\n" : "") + text);
   }
 
  private:
@@ -128,8 +136,7 @@ class GiveBack {
     }));
     if (!database) return Error(Code::kCorrupt, "a database without a schema");
     TRY_ASSIGN(const std::string image, database->image());
-    report_.files.push_back(origin_.file);
-    return sink_(origin_.file, image);
+    return target_.write(origin_.file, image);
   }
 
   Result<std::string> whole(std::string_view payload, const dialect::CarriedMeta& meta) {
@@ -146,14 +153,14 @@ class GiveBack {
 
   Result<void> give(const Envelope& envelope, const dialect::CarriedMeta& meta) {
     const std::string path = directory_ + (meta.file.empty() ? origin_.file : meta.file);
-    if (seen_.insert(path).second) report_.files.push_back(path);
     if (meta.carried == "attachment") {
       TRY(read_attachment(envelope.payload,
-                          [&](std::string_view some) { return sink_(path, some); }));
+                          [&](std::string_view some) { return target_.write(path, some); }));
     } else if (const auto bytes = dialect::restore(envelope.payload, meta.carried)) {
-      TRY(sink_(path, *bytes));
+      TRY(target_.write(path, *bytes));
     }
-    return sink_(path, meta.end);
+    if (meta.file.empty()) is_open_ = meta.end.empty();
+    return target_.write(path, meta.end);
   }
 
   template <class Take>
@@ -174,24 +181,27 @@ class GiveBack {
   Store& store_;
   const Dialect& dialect_;
   const LogView& log_;
-  const ExportSink& sink_;
+  exchange::ExportTarget& target_;
   ExportReport& report_;
   Origin origin_;
   std::string directory_;
   std::optional<dialect::Recipe> recipe_;
   std::unordered_set<std::string> replaced_;
-  std::unordered_set<std::string> seen_;
+  bool is_open_ = false;  // the last line of the first file has no end
 };
 
-// Whether the session is one that this agent wrote, and nobody went on with.
+// Whether this agent wrote the session, as far as it is stored by itself.
 Result<bool> is_of(const Dialect& dialect, const Lineage& lineage) {
-  if (lineage.head() == kNone || lineage.ancestry() != nullptr) {
-    TRY_ASSIGN(const auto source, lineage.own().find("source"));
-    if (!source) return false;
-    TRY_ASSIGN(const StoredEntry entry, lineage.own().entry(*source));
-    const auto agent = json::find_member(read_envelope(entry.text).payload, "agent");
-    return agent && json::decode_string(agent->value) == dialect.name();
-  }
+  TRY_ASSIGN(const auto source, lineage.own().find("source"));
+  if (!source) return false;
+  TRY_ASSIGN(const StoredEntry entry, lineage.own().entry(*source));
+  const auto agent = json::find_member(read_envelope(entry.text).payload, "agent");
+  return agent && json::decode_string(agent->value) == dialect.name();
+}
+
+// Whether nobody went on with it.
+Result<bool> is_untouched(const Dialect& dialect, const Lineage& lineage) {
+  if (lineage.head() == kNone) return true;
   TRY_ASSIGN(const StoredEntry head, lineage.entry(lineage.head()));
   return dialect::record_type(read_envelope_prefix(head.text).type.view()).dialect == &dialect;
 }
@@ -238,13 +248,19 @@ void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utt
   }
 }
 
+std::string directory_of(const SessionSummary& summary) {
+  return summary.working_directory.empty() ? summary.cwd : summary.working_directory;
+}
+
+// `only`: of these entries; null: of all.
 Result<dialect::Transcript> transcript_of(Store& store, const std::string& session_id,
-                                          const std::string& head) {
+                                          const std::string& head,
+                                          const std::unordered_set<std::string>* only) {
   TRY_ASSIGN(const SessionSummary summary, store.sessions().describe_session(session_id));
   TRY_ASSIGN(std::vector<Utterance> said, read_conversation(store, session_id, head));
   dialect::Transcript transcript;
   transcript.session_id = session_id;
-  transcript.cwd = summary.working_directory.empty() ? summary.cwd : summary.working_directory;
+  transcript.cwd = directory_of(summary);
   transcript.title = summary.title;
   transcript.created = summary.created;
   transcript.model = summary.model;
@@ -252,6 +268,7 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
   transcript.seed = session_id + " " + (head.empty() ? summary.head : head);
   std::unordered_set<std::string> answered;  // some agents write a result more than once
   for (Utterance& utterance : said) {
+    if (only != nullptr && !only->contains(utterance.entry_id)) continue;
     std::erase_if(utterance.message.parts, [&](const Part& part) {
       return part.type == PartType::kToolResult && !part.tool_use_id.empty() &&
              !answered.insert(part.tool_use_id).second;
@@ -265,21 +282,37 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
   return transcript;
 }
 
-Result<void> write_anew(Store& store, const Dialect& dialect, const std::string& head,
-                        const ExportSink& sink, ExportReport& report) {
-  TRY_ASSIGN(const dialect::Transcript transcript, transcript_of(store, report.session_id, head));
-  TRY_ASSIGN(dialect::Written written, dialect.write(transcript));
-  report.agent_session = std::move(written.session);
-  for (const dialect::WrittenFile& file : written.files) {
-    TRY(sink(file.path, file.bytes));
-    report.files.push_back(file.path);
-  }
+void report_losses(dialect::Written& written, ExportReport& report) {
   for (dialect::Loss& loss : written.lost) {
     report.lost.push_back({.entry_id = std::move(loss.entry_id),
                            .what = std::move(loss.what),
                            .why = std::move(loss.why)});
   }
+}
+
+Result<void> write_anew(Store& store, const Dialect& dialect, const std::string& head,
+                        exchange::ExportTarget& target, ExportReport& report) {
+  TRY_ASSIGN(const dialect::Transcript transcript,
+             transcript_of(store, report.session_id, head, nullptr));
+  TRY_ASSIGN(dialect::Written written, dialect.write(transcript));
+  report.agent_session = std::move(written.session);
+  for (const dialect::WrittenFile& file : written.files) {
+    TRY(target.write(file.path, file.bytes));
+  }
+  report_losses(written, report);
   return {};
+}
+
+// What was said here, behind the records that the agent wrote.
+Result<void> write_rest(Store& store, const Dialect& dialect,
+                        const exchange::Continuation& continuation, GiveBack& given,
+                        ExportReport& report) {
+  TRY_ASSIGN(dialect::Transcript rest,
+             transcript_of(store, report.session_id, {}, &continuation.messages));
+  rest.after = {.session = given.session(), .record = continuation.record};
+  TRY_ASSIGN(dialect::Written written, dialect.write(rest));
+  report_losses(written, report);
+  return given.add(written.files.front().bytes);
 }
 
 }  // namespace
@@ -301,23 +334,20 @@ Result<ExportReport> export_session(Store& store, std::string_view session_id,
     const dialect::Machine machine{.files = files != nullptr ? *files : fs::HostFiles::system(),
                                    .home = variable("HOME"),
                                    .variable = variable};
-    const ExportSink installing = [&](const std::string& path, std::string_view bytes) {
-      auto installed = exchange::installed_path(*dialect, path, machine);
-      return installed.ok() ? sink(*installed, bytes) : std::move(installed).error();
-    };
-    const ExportSink& into = options.install ? installing : sink;
+    TRY_ASSIGN(const SessionSummary summary, store.sessions().describe_session(session_id));
+    exchange::ExportTarget target(*dialect, machine, options, directory_of(summary), sink);
     TRY_ASSIGN(const bool is_own, is_of(*dialect, *lineage));
-    if (is_own && !options.normalise && options.head.empty()) {
-      TRY(GiveBack(store, *dialect, lineage->own(), into, report)
-              .run(options.install ? &machine : nullptr));
+    TRY_ASSIGN(const bool is_whole, is_untouched(*dialect, *lineage));
+    TRY_ASSIGN(const auto continuation, exchange::continuation_of(*dialect, *lineage));
+    const bool is_given = is_own && (is_whole || continuation);
+    if (is_given && !options.normalise && options.head.empty()) {
+      GiveBack given(store, *dialect, lineage->own(), target, report);
+      TRY(given.run(options.install ? &machine : nullptr));
+      if (continuation) TRY(write_rest(store, *dialect, *continuation, given, report));
     } else {
-      TRY(write_anew(store, *dialect, options.head, into, report));
+      TRY(write_anew(store, *dialect, options.head, target, report));
     }
-    if (options.install) {
-      for (std::string& path : report.files) {
-        TRY_ASSIGN(path, exchange::installed_path(*dialect, path, machine));
-      }
-    }
+    TRY(target.finish(report));
     return report;
   });
 }

@@ -158,6 +158,20 @@ Result<std::unique_ptr<HostFile>> HostFiles::open(const std::string& path) {
   return Error(Code::kNotFound, path + ": not there");
 }
 
+HostFiles::Made HostFiles::made_of(const std::string& path, std::size_t bytes_max,
+                                   const std::function<Made(std::string text)>& make) {
+  const auto now = stat(path);
+  if (!now.ok() || now->kind != HostKind::kFile || now->size > bytes_max) return nullptr;
+  const MutexLock lock(mutex_);
+  Kept& kept = kept_[path];
+  if (kept.stat == *now) return kept.made;
+  auto text = read(path, bytes_max);
+  Made made = text.ok() ? make(std::move(*text)) : nullptr;
+  // Somebody may be writing it: what it said before, until it says something again.
+  if (made != nullptr) kept = {.stat = *now, .made = std::move(made)};
+  return kept.made;
+}
+
 Result<std::unique_ptr<HostWatch>> HostFiles::watch() {
   return Error(Code::kUnsupported, "nothing says here what changes");
 }

@@ -7,11 +7,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "fs/host_watch.h"
 #include "quipu/result.h"
 
@@ -69,8 +72,23 @@ class HostFiles {
   /// Says from now on what changes. `unsupported` where nothing can.
   virtual Result<std::unique_ptr<HostWatch>> watch();
 
+  /// What `make` makes of the text of a regular file that many ask for: made once, and
+  /// again when the file has changed. Null when there is none, or nothing could ever be
+  /// made of it. One path has one `make`.
+  using Made = std::shared_ptr<const void>;
+  Made made_of(const std::string& path, std::size_t bytes_max,
+               const std::function<Made(std::string text)>& make);
+
   /// The machine's own. Lives for ever.
   static HostFiles& system();
+
+ private:
+  struct Kept {
+    HostStat stat;
+    Made made;
+  };
+  Mutex mutex_;
+  std::map<std::string, Kept> kept_ GUARDED_BY(mutex_);
 };
 
 }  // namespace quipu::fs

@@ -6,6 +6,7 @@
 #include "dialect/claude/lift.h"
 #include "dialect/claude/notes.h"
 #include "dialect/claude/write.h"
+#include "dialect/json_members.h"
 #include "dialect/side_files.h"
 
 namespace quipu::dialect::claude {
@@ -187,6 +188,10 @@ void Claude::note(std::string_view kind, std::string_view payload, Note& into) c
 std::vector<Pick> Claude::conversation(std::span<const StoredRecord> records,
                                        std::uint32_t at) const {
   return picks_of(records, at);
+}
+
+bool Claude::goes_on_from(std::string_view record) const {
+  return !text_in(record, "uuid").empty() && token_in(record, "agentId").empty();
 }
 
 Result<Written> Claude::write(const Transcript& transcript) const {

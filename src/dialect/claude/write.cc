@@ -6,6 +6,7 @@
 #include "base/time_text.h"
 #include "dialect/claude/blocks.h"
 #include "dialect/claude/slug.h"
+#include "dialect/json_members.h"
 
 namespace quipu::dialect::claude {
 namespace {
@@ -18,14 +19,15 @@ constexpr std::string_view kStopReasons[] = {"end_turn", "max_tokens", "stop_seq
 class LineWriter {
  public:
   explicit LineWriter(const Transcript& transcript) : transcript_(transcript), blocks_(lost_) {
-    session_ = made_uuid("session", 0);
+    session_ = transcript.after ? transcript.after->session : made_uuid("session", 0);
+    if (transcript.after) parent_ = text_in(transcript.after->record, "uuid");
     cwd_ = transcript.cwd.empty() ? "/" : transcript.cwd;
     timestamp_ = format_timestamp(parse_timestamp(transcript.created).value_or(0));
   }
 
   Written run() {
     for (const TranscriptMessage& message : transcript_.messages) take(message);
-    if (!transcript_.title.empty()) {
+    if (!transcript_.title.empty() && !transcript_.after) {
       json::Writer out(text_);
       out.begin_object().member("type", "custom-title").member("customTitle", transcript_.title);
       out.member("sessionId", session_).end_object();

@@ -1,9 +1,8 @@
 // A transcript as a database of CodePilot with one session.
-#include "base/json_write.h"
 #include "base/time_text.h"
 #include "base/try.h"
 #include "dialect/codepilot/codepilot.h"
-#include "dialect/made_ids.h"
+#include "dialect/draft.h"
 #include "dialect/row_database.h"
 
 namespace quipu::dialect::codepilot {
@@ -138,11 +137,7 @@ class SessionRows {
       case PartType::kToolUse:
         out.member("type", "tool_use").member("id", part.tool_use_id).member("name", part.name);
         out.key("input");
-        if (part.input.empty()) {
-          out.begin_object().member("input", part.raw_input).end_object();
-        } else {
-          out.raw(part.input);
-        }
+        write_input(out, part);
         break;
       case PartType::kToolResult: {
         std::string said;

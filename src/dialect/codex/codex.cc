@@ -10,6 +10,8 @@
 #include "dialect/codex/write.h"
 #include "dialect/document_reader.h"
 #include "dialect/json_members.h"
+#include "dialect/shared_index.h"
+#include "dialect/side_files.h"
 #include "fs/zstd_file.h"
 
 namespace quipu::dialect::codex {
@@ -131,34 +133,8 @@ Result<std::unique_ptr<Reader>> open_document(const std::string& path, fs::HostF
       std::make_unique<DocumentReader>(std::move(document), std::move(outline), describe_item));
 }
 
-}  // namespace
-
-std::vector<std::string> Codex::places(const Machine& machine) const {
-  std::string home = machine.variable("CODEX_HOME");
-  if (home.empty()) home = machine.home + "/.codex";
-  return {home + "/sessions", home + "/archived_sessions"};
-}
-
-bool Codex::recognises(const std::string& path, std::string_view head) const {
-  if (fs::is_compressed(path)) return path.ends_with(".jsonl.zst") && is_rollout(stem_of(path));
-  if (path.ends_with(".json")) {
-    return is_rollout(stem_of(path)) && !object_in(head, "session").empty();
-  }
-  if (!path.ends_with(kLines)) return false;
-  const std::string_view first = head.substr(0, head.find('\n'));
-  if (text_in(first, "type") == kMeta) return true;
-  return is_rollout(stem_of(path)) && first.starts_with('{');
-}
-
-Result<std::vector<Source>> Codex::sources(const std::string& path, fs::HostFiles& files) const {
-  if (fs::is_compressed(path) && files.exists(path.substr(0, path.size() - kCompressed.size()))) {
-    return std::vector<Source>();
-  }
-  return Dialect::sources(path, files);
-}
-
-Result<std::unique_ptr<Reader>> Codex::open(const Source& source, fs::HostFiles& files,
-                                            const ReadPosition& from) const {
+Result<std::unique_ptr<Reader>> open_rollout(const Source& source, fs::HostFiles& files,
+                                             const ReadPosition& from) {
   TRY_ASSIGN(auto file, fs::open_plain(files, source.path));
   if (source.path.ends_with(".json")) return open_document(source.path, *file);
   Outline outline;
@@ -186,6 +162,66 @@ Result<std::unique_ptr<Reader>> Codex::open(const Source& source, fs::HostFiles&
       std::make_unique<LineReader>(std::move(file), std::move(outline), from, describe));
 }
 
+// Names that were given to threads: {"id", "thread_name", "updated_at"} a line, for each
+// thread the last counts.
+std::optional<IndexEntries> split_index(std::string_view text) {
+  IndexEntries entries;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (json::validate(line).ok()) entries.insert_or_assign(text_in(line, "id"), line);
+  }
+  return entries;
+}
+
+// Above the places that rollouts lie in; beside one that lies elsewhere.
+std::string index_of(const std::string& path) {
+  for (const std::string_view place : {"/sessions/", "/archived_sessions/"}) {
+    const std::size_t at = path.rfind(place);
+    if (at != std::string::npos) return path.substr(0, at + 1) + std::string(kIndexName);
+  }
+  return path.substr(0, path.rfind('/') + 1) + std::string(kIndexName);
+}
+
+}  // namespace
+
+std::vector<std::string> Codex::places(const Machine& machine) const {
+  std::string home = machine.variable("CODEX_HOME");
+  if (home.empty()) home = machine.home + "/.codex";
+  return {home + "/sessions", home + "/archived_sessions"};
+}
+
+bool Codex::recognises(const std::string& path, std::string_view head) const {
+  if (fs::is_compressed(path)) return path.ends_with(".jsonl.zst") && is_rollout(stem_of(path));
+  if (path.ends_with(".json")) {
+    return is_rollout(stem_of(path)) && !object_in(head, "session").empty();
+  }
+  if (!path.ends_with(kLines)) return false;
+  const std::string_view first = head.substr(0, head.find('\n'));
+  if (text_in(first, "type") == kMeta) return true;
+  return is_rollout(stem_of(path)) && first.starts_with('{');
+}
+
+Result<std::vector<Source>> Codex::sources(const std::string& path, fs::HostFiles& files) const {
+  if (fs::is_compressed(path) && files.exists(path.substr(0, path.size() - kCompressed.size()))) {
+    return std::vector<Source>();
+  }
+  TRY_ASSIGN(auto sources, Dialect::sources(path, files));
+  const std::string thread(ids_of(stem_of(path)).thread);
+  for (Source& source : sources) add_index(source, index_of(path), thread, files, split_index);
+  return sources;
+}
+
+Result<std::unique_ptr<Reader>> Codex::open(const Source& source, fs::HostFiles& files,
+                                            const ReadPosition& from) const {
+  TRY_ASSIGN(auto first, open_rollout(source, files, from));
+  if (source.index.empty()) return first;
+  const auto kind_of = [](std::string_view) { return std::string(kName); };
+  const auto part_of = [&source](std::string_view) { return std::optional(source.state + "\n"); };
+  return std::unique_ptr<Reader>(
+      std::make_unique<SideFiles>(std::move(first), source, files, kind_of, part_of));
+}
+
 bool Codex::leads(std::string_view) const { return true; }
 
 void Codex::lift(std::string_view kind, std::string_view payload, Lifted& into) const {
@@ -201,8 +237,22 @@ std::vector<Pick> Codex::conversation(std::span<const StoredRecord> records,
   return conversation_at(records, at);
 }
 
+// Lines with ordinals are counted by an index of Codex's.
+bool Codex::goes_on_from(std::string_view record) const {
+  return !object_in(record, "payload").empty() && !number_in(record, "ordinal");
+}
+
 Result<Written> Codex::write(const Transcript& transcript) const {
   return write_rollout(transcript);
+}
+
+// A name that the thread got there is newer than ours.
+Result<Joined> Codex::join(std::string_view index, std::string_view part) const {
+  Joined joined{.text = std::string(index)};
+  if (split_index(index)->contains(text_in(part, "id"))) return joined;
+  if (!index.empty() && !index.ends_with('\n')) joined.text += '\n';
+  joined.text += part;
+  return joined;
 }
 
 }  // namespace quipu::dialect::codex

@@ -10,11 +10,15 @@
 //                                that refer to a part of another (`history_base`)
 //   `.jsonl.zst`                 the same, put away
 //
+// Names that a user gave to threads are lines of `session_index.jsonl`, which all share and
+// where the last line of a thread counts: that line is a fact `thread_name`.
+//
 // A thread that was reverted has several files, `rollout-TIME-THREAD_SEGMENT.jsonl`. Each is a
 // session; those after the first go by the segment's id, which is what a
 // `history_base` names.
 #pragma once
 
+#include "dialect/codex/line.h"
 #include "dialect/dialect.h"
 
 namespace quipu::dialect::codex {
@@ -34,6 +38,9 @@ class Codex final : public Dialect {
   std::vector<Pick> conversation(std::span<const StoredRecord> records,
                                  std::uint32_t at) const override;
   Result<Written> write(const Transcript& transcript) const override;
+  bool goes_on_from(std::string_view record) const override;
+  std::string_view index_name() const override { return kIndexName; }
+  Result<Joined> join(std::string_view index, std::string_view part) const override;
 };
 
 }  // namespace quipu::dialect::codex

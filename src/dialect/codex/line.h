@@ -17,6 +17,9 @@ inline constexpr std::string_view kEvent = "event_msg";
 inline constexpr std::string_view kTurnContext = "turn_context";
 inline constexpr std::string_view kCompacted = "compacted";
 inline constexpr std::string_view kUsage = "token_usage_record";
+inline constexpr std::string_view kName = "thread_name";  // the session's line of the index
+
+inline constexpr std::string_view kIndexName = "session_index.jsonl";
 inline constexpr std::string_view kAgents = "inter_agent_communication";
 
 /// What a record says of its kind: its payload, or the record when it is bare.

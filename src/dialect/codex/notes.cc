@@ -107,6 +107,15 @@ void note_title(std::string_view text, Memory& memory, Note& into) {
   into.title = std::move(title);
 }
 
+// Of an event or of the index.
+void note_name(std::string_view named, Memory& memory, Note& into) {
+  std::string name = text_in(named, "thread_name");
+  if (name.empty()) return;
+  into.title = std::move(name);
+  into.title_is_given = true;
+  memory.title = "1";
+}
+
 // `input_tokens` has those from the cache in it.
 void add_usage(std::string_view last, std::string key, const Memory& memory, Note& into) {
   const std::uint64_t cached = number_in(last, "cached_input_tokens").value_or(0);
@@ -160,20 +169,14 @@ void note_event(std::string_view event, Memory& memory, Note& into) {
   const std::string type = text_in(event, "type");
   if (type == "token_count") return note_count(object_in(event, "info"), memory, into);
   if (type == "user_message") return note_title(text_in(event, "message"), memory, into);
-  if (type == "thread_name_updated") {
-    if (std::string name = text_in(event, "thread_name"); !name.empty()) {
-      into.title = std::move(name);
-      into.title_is_given = true;
-      memory.title = "1";
-    }
-  }
+  if (type == "thread_name_updated") note_name(event, memory, into);
 }
 
 }  // namespace
 
 void note_record(std::string_view kind, std::string_view record, Note& into) {
-  const bool matters =
-      kind == kMeta || kind == kTurnContext || kind == kEvent || kind == kItem || kind == kUsage;
+  const bool matters = kind == kMeta || kind == kTurnContext || kind == kEvent || kind == kItem ||
+                       kind == kUsage || kind == kName;
   if (!matters) return;
   const std::string_view payload = payload_of(record);
   Memory memory = Memory::read(into.memory);
@@ -181,6 +184,7 @@ void note_record(std::string_view kind, std::string_view record, Note& into) {
   if (kind == kTurnContext) note_turn(payload, memory, into);
   if (kind == kUsage) note_request(payload, memory, into);
   if (kind == kEvent) note_event(payload, memory, into);
+  if (kind == kName) note_name(record, memory, into);
   if (kind == kItem && begins_turn(payload)) {
     into.prompt = said(payload);
     if (memory.title.empty()) note_title(*into.prompt, memory, into);

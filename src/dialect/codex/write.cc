@@ -45,12 +45,13 @@ class RolloutWriter {
   explicit RolloutWriter(const Transcript& transcript) : transcript_(transcript) {
     created_ms_ = std::max<std::int64_t>(parse_timestamp(transcript.created).value_or(0), 0);
     now_ = format_timestamp(created_ms_);
-    written_.session = made_uuid(created_ms_, transcript.seed, "session");
+    written_.session = transcript.after ? transcript.after->session
+                                        : made_uuid(created_ms_, transcript.seed, "session");
     provider_ = is_foreign(transcript.provider) ? "openai" : transcript.provider;
   }
 
   Written run() {
-    write_header();
+    if (!transcript_.after) write_header();
     for (const TranscriptMessage& message : transcript_.messages) write_message(message);
     end_turn();
     note_losses();
@@ -61,6 +62,7 @@ class RolloutWriter {
     written_.files.push_back(
         {.path = "sessions/" + day + "/rollout-" + stamp + "-" + written_.session + ".jsonl",
          .bytes = std::move(text_)});
+    if (!transcript_.after) write_name();
     return std::move(written_);
   }
 
@@ -137,6 +139,20 @@ class RolloutWriter {
     turn_.clear();
   }
 
+  // Without one a thread is called by its first prompt.
+  void write_name() {
+    const std::string& title = transcript_.title;
+    if (title.empty() || first_said_.starts_with(title)) return;
+    std::string named;
+    json::Writer(named)
+        .begin_object()
+        .member("id", written_.session)
+        .member("thread_name", title)
+        .member("updated_at", now_)
+        .end_object();
+    written_.files.push_back({.path = std::string(kIndexName), .bytes = named + "\n"});
+  }
+
   void lose(std::string_view what, std::string_view why) {
     written_.lost.push_back(
         {.entry_id = entry_, .what = std::string(what), .why = std::string(why)});
@@ -144,10 +160,6 @@ class RolloutWriter {
 
   void note_losses() {
     entry_.clear();
-    const bool is_said = !transcript_.title.empty() && first_said_.starts_with(transcript_.title);
-    if (!transcript_.title.empty() && !is_said) {
-      lose("title", "Codex keeps names in a file of all its sessions");
-    }
     if (is_foreign(transcript_.provider) && !transcript_.model.empty()) {
       lose("model", "Codex would go on with it, and does not have it");
     }
@@ -344,6 +356,7 @@ class RolloutWriter {
   };
 
   void write_usage(const Usage& usage) {
+    if (transcript_.after) return lose("usage", "Codex counts on from what it wrote itself");
     Counts last{.in = 0,
                 .cached = usage.cache_read.value_or(0),
                 .written = usage.cache_write.value_or(0),

@@ -2,11 +2,9 @@
 // begins with.
 #include <algorithm>
 
-#include "base/json_write.h"
 #include "base/time_text.h"
-#include "dialect/answers.h"
 #include "dialect/craft/craft.h"
-#include "dialect/made_ids.h"
+#include "dialect/draft.h"
 
 namespace quipu::dialect::craft {
 namespace {
@@ -31,38 +29,32 @@ std::int64_t unix_ms(const std::string& timestamp) {
 
 class SessionText {
  public:
-  explicit SessionText(const Transcript& transcript)
-      : transcript_(transcript), ids_(transcript.seed), answers_(transcript) {
+  explicit SessionText(const Transcript& transcript) : draft_(transcript) {
     // YYMMDD-adjective-noun-number.
     std::string day = format_timestamp(unix_ms(transcript.created)).substr(2, 8);
     std::erase(day, '-');
-    written_.session =
-        day + "-knotted-cord-" + std::to_string(std::stoul(ids_.hex("session", 7), nullptr, 16));
-    directory_ = std::string(kWorkspace) + "/sessions/" + written_.session + "/";
+    draft_.written.session = day + "-knotted-cord-" +
+                             std::to_string(std::stoul(draft_.ids.hex("session", 7), nullptr, 16));
+    directory_ = std::string(kWorkspace) + "/sessions/" + draft_.written.session + "/";
   }
 
   Written run() {
-    for (const TranscriptMessage& message : transcript_.messages) add(message);
-    answers_.report_rest(written_);
-    written_.lost.push_back(
-        {.entry_id = {},
-         .what = "context",
-         .why = "craft-agents shows the conversation; its model goes on from a transcript of its "
-                "SDK's"});
-    written_.files.insert(written_.files.begin(),
-                          {.path = directory_ + "session.jsonl", .bytes = header() + text_});
-    return std::move(written_);
+    draft_.each(
+        "craft-agents", [&](const TranscriptMessage& prompt) { add_prompt(prompt); },
+        [&](const TranscriptMessage& answer) { add_answer(answer); });
+    draft_.answers.report_rest(draft_.written);
+    draft_.lose("context",
+                "craft-agents shows the conversation; its model goes on from a transcript of its "
+                "SDK's");
+    draft_.written.files.insert(draft_.written.files.begin(), {.path = directory_ + "session.jsonl",
+                                                               .bytes = header() + draft_.text});
+    return std::move(draft_.written);
   }
 
  private:
-  void add(const TranscriptMessage& from) {
+  void add_answer(const TranscriptMessage& from) {
     const Message& message = from.message;
     if (message.usage) usage_ = sum_of(usage_, *message.usage);
-    if (message.role == Role::kUser) return add_prompt(from);
-    if (message.role == Role::kSystem) {
-      return lose(written_, from, "system", "craft-agents makes its system prompt anew");
-    }
-    if (message.role == Role::kTool) return;  // stands with its call
     const auto is_call = [](const Part& part) { return part.type == PartType::kToolUse; };
     const bool calls = std::any_of(message.parts.begin(), message.parts.end(), is_call);
     for (const Part& part : message.parts) {
@@ -74,7 +66,7 @@ class SessionText {
       } else if (is_call(part)) {
         add_call(from, part);
       } else {
-        lose(written_, from, std::string(quipu::name(part.type)), "no place in an answer");
+        draft_.lose(from, std::string(quipu::name(part.type)), "no place in an answer");
       }
     }
   }
@@ -82,15 +74,14 @@ class SessionText {
   template <class Members>
   void line(std::string_view type, const TranscriptMessage& from, std::string_view content,
             Members members) {
-    last_ = "msg-" + ids_.hex("message " + std::to_string(++count_), 16);
+    last_ = "msg-" + draft_.ids.hex("message " + std::to_string(++count_), 16);
     last_type_ = type;
     last_ms_ = unix_ms(from.timestamp);
-    json::Writer out(text_);
-    out.begin_object().member("id", last_).member("type", type).member("content", content);
-    out.member("timestamp", last_ms_);
-    members(out);
-    out.end_object();
-    text_ += '\n';
+    draft_.line([&](json::Writer& out) {
+      out.member("id", last_).member("type", type).member("content", content);
+      out.member("timestamp", last_ms_);
+      members(out);
+    });
   }
 
   void add_prompt(const TranscriptMessage& from) {
@@ -104,7 +95,7 @@ class SessionText {
       } else if (part.type == PartType::kAttachment) {
         attach(from, part, files);
       } else if (part.type != PartType::kToolResult) {
-        lose(written_, from, std::string(quipu::name(part.type)), "no place in a user's message");
+        draft_.lose(from, std::string(quipu::name(part.type)), "no place in a user's message");
       }
     }
     files.end_array();
@@ -116,33 +107,25 @@ class SessionText {
   }
 
   void attach(const TranscriptMessage& from, const Part& part, json::Writer& out) {
-    const auto file = file_of(part);
-    if (!file) return lose(written_, from, "attachment", "its bytes are not in the session");
-    const std::string id = ids_.uuid("attachment " + std::to_string(++attached_));
-    const std::string path = "attachments/" + id + file->ending;
+    const auto attached = draft_.attach(from, part, directory_ + "attachments/");
+    if (!attached) return;
     const bool is_image = part.media_type.starts_with("image/");
-    out.begin_object().member("id", id).member("type", is_image ? "image" : "unknown");
-    out.member("name", part.name.empty() ? id + file->ending : part.name);
-    out.member("mimeType", part.media_type).member("size", file->bytes.size());
-    out.member("storedPath", "{{SESSION_PATH}}/" + path).end_object();
-    written_.files.push_back({.path = directory_ + path, .bytes = file->bytes});
+    out.begin_object().member("id", attached->id).member("type", is_image ? "image" : "unknown");
+    out.member("name", attached->name);
+    out.member("mimeType", part.media_type).member("size", attached->bytes);
+    out.member("storedPath", "{{SESSION_PATH}}/attachments/" + attached->file).end_object();
   }
 
   void add_call(const TranscriptMessage& from, const Part& call) {
-    const Answer answer = answers_.take(call.tool_use_id);
+    const Answer answer = draft_.answers.take(call.tool_use_id);
     line("tool", from, "", [&](json::Writer& out) {
       out.member("toolName", call.name).member("toolUseId", call.tool_use_id).key("toolInput");
-      if (call.input.empty()) {
-        // Arguments that are no object have no place.
-        out.begin_object().member("input", call.raw_input).end_object();
-      } else {
-        out.raw(call.input);
-      }
+      write_input(out, call);
       if (answer.result == nullptr) {
         out.member("toolStatus", "pending");
         return;
       }
-      out.member("toolResult", words_of(answer, written_));
+      out.member("toolResult", words_of(answer, draft_.written));
       out.member("toolStatus", answer.result->is_error ? "error" : "completed");
       if (answer.result->is_error) out.member("isError", true);
     });
@@ -153,12 +136,13 @@ class SessionText {
     const std::uint64_t answered = usage_.tokens_out.value_or(0);
     std::string text;
     json::Writer out(text);
-    out.begin_object().member("id", written_.session);
+    out.begin_object().member("id", draft_.written.session);
     out.member("workspaceRootPath", "~/.craft-agent/" + std::string(kWorkspace));
-    out.member("createdAt", unix_ms(transcript_.created)).member("lastUsedAt", last_ms_);
+    out.member("createdAt", unix_ms(draft_.transcript.created)).member("lastUsedAt", last_ms_);
     out.member("lastMessageAt", last_ms_);
-    out.text_member("name", shortened(transcript_.title, kTitleBytesMax));
-    out.text_member("workingDirectory", transcript_.cwd).text_member("model", transcript_.model);
+    out.text_member("name", shortened(draft_.transcript.title, kTitleBytesMax));
+    out.text_member("workingDirectory", draft_.transcript.cwd)
+        .text_member("model", draft_.transcript.model);
     out.member("messageCount", count_).text_member("lastMessageRole", last_type_);
     out.text_member("preview", preview_).key("tokenUsage").begin_object();
     out.member("inputTokens", in).member("outputTokens", answered);
@@ -170,19 +154,14 @@ class SessionText {
     return text + "\n";
   }
 
-  const Transcript& transcript_;
-  MadeIds ids_;
-  Answers answers_;
-  Written written_;
+  Draft draft_;
   std::string directory_;
-  std::string text_;
   std::uint64_t count_ = 0;
-  std::uint64_t attached_ = 0;
   std::string last_;
   std::string last_type_;
   std::string last_final_;
   std::string preview_;
-  std::int64_t last_ms_ = unix_ms(transcript_.created);
+  std::int64_t last_ms_ = unix_ms(draft_.transcript.created);
   Usage usage_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/try.h"
 #include "dialect/document_reader.h"
+#include "dialect/gemini/project.h"
 
 namespace quipu::dialect::gemini {
 namespace {
@@ -114,5 +115,14 @@ Result<std::unique_ptr<Reader>> Gemini::open(const Source& source, fs::HostFiles
 }
 
 bool Gemini::leads(std::string_view) const { return true; }
+
+// tmp/<slug>/…
+Result<std::string> Gemini::name_on(const Machine& machine, const std::string& name,
+                                    const std::string& cwd) const {
+  const std::size_t slug = name.find('/') + 1;
+  const std::size_t rest = name.find('/', slug);
+  if (cwd.empty() || slug == 0 || rest == std::string::npos) return name;
+  return name.substr(0, slug) + slug_on(machine, places(machine).front(), cwd) + name.substr(rest);
+}
 
 }  // namespace quipu::dialect::gemini

@@ -30,6 +30,8 @@ class Gemini final : public Dialect {
   std::vector<Pick> conversation(std::span<const StoredRecord> records,
                                  std::uint32_t at) const override;
   Result<Written> write(const Transcript& transcript) const override;
+  Result<std::string> name_on(const Machine& machine, const std::string& name,
+                              const std::string& cwd) const override;
 };
 
 }  // namespace quipu::dialect::gemini

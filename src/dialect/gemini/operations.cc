@@ -90,7 +90,7 @@ void Gemini::note(std::string_view kind, std::string_view payload, Note& into) c
   }
   // A list of messages repeats what they used when they were written.
   std::string_view said;
-  if (kind == "header") said = payload;
+  if (kind == "header" || kind == "head" || kind == "tail") said = payload;
   if (kind == "set") said = object_in(payload, "$set");
   if (const std::string summary = text_in(said, "summary"); !summary.empty()) {
     into.title = summary;

@@ -4,68 +4,46 @@
 // so the program finds it although its own list of projects does not know it.
 #include <algorithm>
 
-#include "base/json_write.h"
 #include "base/sha256.h"
-#include "dialect/answers.h"
+#include "dialect/draft.h"
 #include "dialect/gemini/gemini.h"
 #include "dialect/gemini/messages.h"
-#include "dialect/made_ids.h"
+#include "dialect/gemini/project.h"
 
 namespace quipu::dialect::gemini {
 namespace {
 
-// The program's own: letters and digits of the directory's name in lower case, one dash for
-// everything between them.
-std::string slug_of(const std::string& cwd) {
-  std::string slug;
-  for (char c : cwd.substr(cwd.rfind('/') + 1)) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (is_plain) slug += c;
-    if (!is_plain && !slug.empty() && slug.back() != '-') slug += '-';
-  }
-  if (slug.ends_with('-')) slug.pop_back();
-  return slug.empty() ? "project" : slug;
-}
-
 class SessionText {
  public:
-  explicit SessionText(const Transcript& transcript)
-      : transcript_(transcript), ids_(transcript.seed), answers_(transcript) {
-    written_.session = ids_.uuid("session");
+  explicit SessionText(const Transcript& transcript) : draft_(transcript) {
+    draft_.written.session = draft_.ids.uuid("session");
   }
 
   Written run() {
-    line([&](json::Writer& out) {
-      out.member("sessionId", written_.session);
-      out.member("projectHash", sha256_hex(transcript_.cwd));
-      out.member("startTime", transcript_.created).member("lastUpdated", transcript_.created);
+    draft_.line([&](json::Writer& out) {
+      out.member("sessionId", draft_.written.session);
+      out.member("projectHash", sha256_hex(draft_.transcript.cwd));
+      out.member("startTime", draft_.transcript.created)
+          .member("lastUpdated", draft_.transcript.created);
       out.member("kind", "main");
     });
-    for (const TranscriptMessage& message : transcript_.messages) add(message);
-    line([&](json::Writer& out) {
+    draft_.each(
+        "gemini-cli", [&](const TranscriptMessage& prompt) { add_prompt(prompt); },
+        [&](const TranscriptMessage& answer) { add_answers(answer); });
+    draft_.line([&](json::Writer& out) {
       out.key("$set").begin_object().member("lastUpdated", last_time_);
-      out.text_member("summary", transcript_.title).end_object();
+      out.text_member("summary", draft_.transcript.title).end_object();
     });
-    answers_.report_rest(written_);
+    draft_.answers.report_rest(draft_.written);
     add_files();
-    return std::move(written_);
+    return std::move(draft_.written);
   }
 
  private:
   template <class Members>
-  void line(Members members) {
-    json::Writer out(text_);
-    out.begin_object();
-    members(out);
-    out.end_object();
-    text_ += '\n';
-  }
-
-  template <class Members>
   void message(std::string_view type, const TranscriptMessage& from, Members members) {
-    line([&](json::Writer& out) {
-      out.member("id", ids_.uuid("message " + std::to_string(++count_)));
+    draft_.line([&](json::Writer& out) {
+      out.member("id", draft_.ids.uuid("message " + std::to_string(++count_)));
       out.member("timestamp", from.timestamp).member("type", type);
       members(out);
     });
@@ -73,33 +51,17 @@ class SessionText {
   }
 
   void add_files() {
-    const std::string directory = "tmp/" + slug_of(transcript_.cwd) + "/";
-    std::string stamp = transcript_.created.substr(0, 16);
+    const std::string directory = "tmp/" + slug_of(draft_.transcript.cwd) + "/";
+    std::string stamp = draft_.transcript.created.substr(0, 16);
     std::replace(stamp.begin(), stamp.end(), ':', '-');
-    written_.files.push_back({.path = directory + "chats/session-" + stamp + "-" +
-                                      written_.session.substr(0, 8) + ".jsonl",
-                              .bytes = std::move(text_)});
-    if (transcript_.cwd.empty()) {
-      written_.lost.push_back(
-          {.entry_id = {}, .what = "directory", .why = "gemini-cli lists sessions by directory"});
+    draft_.written.files.push_back({.path = directory + "chats/session-" + stamp + "-" +
+                                            draft_.written.session.substr(0, 8) + ".jsonl",
+                                    .bytes = std::move(draft_.text)});
+    if (draft_.transcript.cwd.empty()) {
+      draft_.lose("directory", "gemini-cli lists sessions by directory");
     } else {
-      written_.files.push_back({.path = directory + ".project_root", .bytes = transcript_.cwd});
-    }
-  }
-
-  void add(const TranscriptMessage& from) {
-    switch (from.message.role) {
-      case Role::kUser:
-        add_prompt(from);
-        break;
-      case Role::kAssistant:
-        add_answers(from);
-        break;
-      case Role::kSystem:
-        lose(written_, from, "system", "gemini-cli makes its system prompt anew");
-        break;
-      case Role::kTool:  // stands with its call
-        break;
+      draft_.written.files.push_back(
+          {.path = directory + ".project_root", .bytes = draft_.transcript.cwd});
     }
   }
 
@@ -118,13 +80,13 @@ class SessionText {
         out.end_object();
         text += '[';
       } else if (part.type != PartType::kToolResult) {
-        lose(written_, from, std::string(quipu::name(part.type)), "no place in a user's message");
+        draft_.lose(from, std::string(quipu::name(part.type)), "no place in a user's message");
       }
     }
     out.end_array();
     if (parts == "[]") return;
     if (!is_sent_text(text)) {
-      lose(written_, from, "prompt", "gemini-cli shows it and takes it for a command on resume");
+      draft_.lose(from, "prompt", "gemini-cli shows it and takes it for a command on resume");
     }
     message("user", from, [&](json::Writer& line) { line.raw_member("content", parts); });
   }
@@ -157,11 +119,11 @@ class SessionText {
       } else if (part->type == PartType::kToolUse) {
         add_call(from, *part, call);
       } else if (part->type == PartType::kThinking && !part->redacted) {
-        if (!part->signature.empty()) lose(written_, from, "signature", "of what was thought");
+        if (!part->signature.empty()) draft_.lose(from, "signature", "of what was thought");
         thought.begin_object().member("subject", "").member("description", part->text);
         thought.member("timestamp", from.timestamp).end_object();
       } else {
-        lose(written_, from, std::string(quipu::name(part->type)), "no place in an answer");
+        draft_.lose(from, std::string(quipu::name(part->type)), "no place in an answer");
       }
     }
     thought.end_array();
@@ -177,18 +139,13 @@ class SessionText {
 
   void add_call(const TranscriptMessage& from, const Part& call, json::Writer& out) {
     out.begin_object().member("id", call.tool_use_id).member("name", call.name).key("args");
-    if (call.input.empty()) {
-      // Arguments that are no object have no place.
-      out.begin_object().member("input", call.raw_input).end_object();
-    } else {
-      out.raw(call.input);
-    }
-    const Answer answer = answers_.take(call.tool_use_id);
+    write_input(out, call);
+    const Answer answer = draft_.answers.take(call.tool_use_id);
     if (answer.result == nullptr) {
       out.member("status", "cancelled").member("timestamp", from.timestamp).end_object();
       return;
     }
-    const std::string words = words_of(answer, written_);
+    const std::string words = words_of(answer, draft_.written);
     const bool is_error = answer.result->is_error;
     out.key("result").begin_array().begin_object().key("functionResponse").begin_object();
     out.member("id", call.tool_use_id).member("name", call.name);
@@ -211,12 +168,8 @@ class SessionText {
     out.member("total", input + answered).end_object();
   }
 
-  const Transcript& transcript_;
-  MadeIds ids_;
-  Answers answers_;
-  Written written_;
-  std::string text_;
-  std::string last_time_ = transcript_.created;
+  Draft draft_;
+  std::string last_time_ = draft_.transcript.created;
   std::uint64_t count_ = 0;
 };
 

@@ -1,5 +1,6 @@
 // A transcript as entries: the form of our own messages has a place for all of it.
 #include "dialect/answers.h"
+#include "dialect/json_members.h"
 #include "dialect/jsonl/jsonl.h"
 #include "dialect/made_ids.h"
 #include "model/envelope.h"
@@ -21,10 +22,15 @@ void report_attachments(const TranscriptMessage& from, const std::vector<Part>& 
 
 }  // namespace
 
+// Flat lines have no payload.
+bool Jsonl::goes_on_from(std::string_view record) const {
+  return !text_in(record, "id").empty() && !object_in(record, "payload").empty();
+}
+
 Result<Written> Jsonl::write(const Transcript& transcript) const {
   const MadeIds ids(transcript.seed);
   Written written;
-  written.session = ids.uuid("session");
+  written.session = transcript.after ? transcript.after->session : ids.uuid("session");
   std::string text;
   const auto line = [&](const EntryParts& parts) {
     append_entry_json(text, parts);
@@ -36,14 +42,17 @@ Result<Written> Jsonl::write(const Transcript& transcript) const {
   header.cwd = transcript.cwd;
   header.title = transcript.title;
   const std::string payload = session_header_payload(header);
-  line({.id = "header",
-        .parent = std::nullopt,
-        .type = "session_header",
-        .timestamp = transcript.created,
-        .run_id = {},
-        .payload = payload,
-        .meta = {}});
-  std::string parent;  // empty: none
+  const auto& after = transcript.after;
+  if (!after) {
+    line({.id = "header",
+          .parent = std::nullopt,
+          .type = "session_header",
+          .timestamp = transcript.created,
+          .run_id = {},
+          .payload = payload,
+          .meta = {}});
+  }
+  std::string parent = after ? text_in(after->record, "id") : std::string();  // empty: none
   std::uint64_t count = 0;
   for (const TranscriptMessage& from : transcript.messages) {
     const std::string id = ids.hex("message " + std::to_string(++count), 16);

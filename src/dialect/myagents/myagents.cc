@@ -6,6 +6,7 @@
 #include "dialect/document_reader.h"
 #include "dialect/json_members.h"
 #include "dialect/myagents/messages.h"
+#include "dialect/shared_index.h"
 #include "dialect/side_files.h"
 
 namespace quipu::dialect::myagents {
@@ -14,7 +15,8 @@ namespace {
 constexpr std::string_view kLines = ".jsonl";
 constexpr std::string_view kDocument = ".json";
 constexpr std::string_view kPlace = "/.myagents/sessions/";
-constexpr std::string_view kIndex = "sessions.json";
+constexpr std::string_view kSessions = "sessions/";
+constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
@@ -29,26 +31,20 @@ std::string session_of(const std::string& path) {
 }
 
 bool is_index(std::string_view path) {
-  return path.ends_with(kIndex) &&
-         (path.size() == kIndex.size() || path.ends_with("/sessions.json"));
+  return path.ends_with(kIndexName) &&
+         (path.size() == kIndexName.size() || path.ends_with("/sessions.json"));
 }
 
-// The object of a session in the index, as it stands there. Nothing can be said while the
-// program writes the index: it is not written at once.
-std::string entry_of(const std::string& session, const Source& source, fs::HostFiles& files) {
-  for (const std::string& path : source.files) {
-    if (!is_index(path)) continue;
-    const auto file = files.open(path);
-    if (!file.ok()) continue;
-    auto text = read_document(**file);
-    if (!text.ok()) continue;
-    const auto document = Document::parse(std::move(*text), "");
-    if (!document.ok()) continue;
-    for (const std::string_view entry : document->elements()) {
-      if (text_in(entry, "id") == session) return std::string(entry);
-    }
+// The objects of the index, each as it stands there. Nothing can be said while the program
+// writes it: it is not written at once.
+std::optional<IndexEntries> split_index(std::string_view text) {
+  const auto document = Document::parse(std::string(text), "");
+  if (!document.ok()) return std::nullopt;
+  IndexEntries entries;
+  for (const std::string_view entry : document->elements()) {
+    entries.try_emplace(text_in(entry, "id"), entry);
   }
-  return {};
+  return entries;
 }
 
 void describe(const Fields& fields, Record& record) {
@@ -120,10 +116,9 @@ Result<std::vector<Source>> MyAgents::sources(const std::string& path, fs::HostF
   }
   // In its place the index lies above the sessions; in an export beside them.
   const std::string own = parent_of(path);
-  const std::string beside = own + "/" + std::string(kIndex);
+  const std::string beside = own + "/" + std::string(kIndexName);
   const std::string root = files.exists(beside) ? own : parent_of(own);
-  const std::string index = root + "/" + std::string(kIndex);
-  if (files.exists(index)) source.files.push_back(index);
+  add_index(source, root + "/" + std::string(kIndexName), session_of(path), files, split_index);
   TRY(add_files_below(root + "/attachments/" + session_of(path), files, source.files));
   return std::vector<Source>{std::move(source)};
 }
@@ -131,7 +126,7 @@ Result<std::vector<Source>> MyAgents::sources(const std::string& path, fs::HostF
 Result<std::unique_ptr<Reader>> MyAgents::open(const Source& source, fs::HostFiles& files,
                                                const ReadPosition& from) const {
   const std::string session = session_of(source.path);
-  const std::string entry = entry_of(session, source, files);
+  const std::string& entry = source.state;
   Outline outline;
   outline.session = session;
   outline.cwd = text_in(entry, "agentDir");
@@ -141,14 +136,39 @@ Result<std::unique_ptr<Reader>> MyAgents::open(const Source& source, fs::HostFil
   const auto kind_of = [legacy = session + std::string(kDocument)](std::string_view name) {
     return std::string(is_index(name) ? "session" : name == legacy ? "legacy" : "file");
   };
-  const auto part_of = [entry](std::string_view name) -> std::optional<std::string> {
+  const auto part_of = [&source](std::string_view name) -> std::optional<std::string> {
     if (!is_index(name)) return std::nullopt;
-    return entry.empty() ? std::string() : "[\n  " + entry + "\n]";
+    return "[\n  " + source.state + "\n]";
   };
   return std::unique_ptr<Reader>(
       std::make_unique<SideFiles>(std::move(first), source, files, kind_of, part_of));
 }
 
 bool MyAgents::leads(std::string_view) const { return true; }
+
+Result<std::string> MyAgents::name_on(const Machine&, const std::string& name,
+                                      const std::string&) const {
+  const std::size_t at = name.starts_with(kSessions) ? kSessions.size() : 0;
+  if (!name.substr(at).starts_with("attachments/")) return name;
+  return std::string(kSessions) + "../" + name.substr(at);
+}
+
+Result<Joined> MyAgents::join(std::string_view index, std::string_view part) const {
+  const auto document = Document::parse(std::string(index), "");
+  const auto known = split_index(index);
+  const auto fresh = split_index(part);
+  const std::size_t begin = std::min(index.find_first_not_of(kBlanks), index.size());
+  const bool is_list = document.ok() && index.substr(begin).starts_with('[');
+  if (!is_list || !fresh || fresh->size() != 1) {
+    return Error(Code::kUnsupported, std::string(kIndexName) + " is no list of sessions");
+  }
+  Joined joined{.text = std::string(index), .lock = "sessions.lock"};
+  const auto& [id, entry] = *fresh->begin();
+  if (known->contains(id)) return joined;
+  const auto& there = document->elements();
+  const std::size_t at = index.find_last_not_of(kBlanks, index.rfind(']') - 1) + 1;
+  joined.text.insert(at, (there.empty() ? "\n  " : ",\n  ") + entry + (there.empty() ? "\n" : ""));
+  return joined;
+}
 
 }  // namespace quipu::dialect::myagents

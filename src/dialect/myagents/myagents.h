@@ -20,6 +20,8 @@
 
 namespace quipu::dialect::myagents {
 
+inline constexpr std::string_view kIndexName = "sessions.json";
+
 class MyAgents final : public Dialect {
  public:
   std::string_view name() const override { return "myagents"; }
@@ -34,6 +36,10 @@ class MyAgents final : public Dialect {
   std::vector<Pick> conversation(std::span<const StoredRecord> records,
                                  std::uint32_t at) const override;
   Result<Written> write(const Transcript& transcript) const override;
+  Result<std::string> name_on(const Machine& machine, const std::string& name,
+                              const std::string& cwd) const override;
+  std::string_view index_name() const override { return kIndexName; }
+  Result<Joined> join(std::string_view index, std::string_view part) const override;
 };
 
 }  // namespace quipu::dialect::myagents

@@ -3,9 +3,7 @@
 //
 // A turn's answer is one message there, with calls, results and what the model said
 // between them.
-#include "base/json_write.h"
-#include "dialect/answers.h"
-#include "dialect/made_ids.h"
+#include "dialect/draft.h"
 #include "dialect/myagents/myagents.h"
 
 namespace quipu::dialect::myagents {
@@ -13,50 +11,37 @@ namespace {
 
 class SessionText {
  public:
-  explicit SessionText(const Transcript& transcript)
-      : transcript_(transcript), ids_(transcript.seed), answers_(transcript) {
-    written_.session = ids_.uuid("session");
+  explicit SessionText(const Transcript& transcript) : draft_(transcript) {
+    draft_.written.session = draft_.ids.uuid("session");
   }
 
   Written run() {
-    for (const TranscriptMessage& message : transcript_.messages) add(message);
+    draft_.each(
+        "MyAgents",
+        [&](const TranscriptMessage& prompt) {
+          end_turn();
+          add_prompt(prompt);
+        },
+        [&](const TranscriptMessage& answer) { add_answer(answer); });
     end_turn();
-    answers_.report_rest(written_);
+    draft_.answers.report_rest(draft_.written);
     report_session();
-    written_.files.insert(
-        written_.files.begin(),
-        {{.path = "sessions/" + written_.session + ".jsonl", .bytes = std::move(text_)},
-         {.path = "sessions.json", .bytes = index()}});
-    return std::move(written_);
+    draft_.written.files.insert(
+        draft_.written.files.begin(),
+        {{.path = "sessions/" + draft_.written.session + ".jsonl", .bytes = std::move(draft_.text)},
+         {.path = std::string(kIndexName), .bytes = index()}});
+    return std::move(draft_.written);
   }
 
  private:
-  void add(const TranscriptMessage& from) {
-    switch (from.message.role) {
-      case Role::kUser:
-        end_turn();
-        add_prompt(from);
-        break;
-      case Role::kAssistant:
-        add_answer(from);
-        break;
-      case Role::kSystem:
-        lose(written_, from, "system", "MyAgents makes its system prompt anew");
-        break;
-      case Role::kTool:  // stands with its call
-        break;
-    }
-  }
-
   template <class Members>
   void line(const std::string& time, std::string_view role, std::string_view content,
             Members members) {
-    json::Writer out(text_);
-    out.begin_object().member("id", std::to_string(++count_)).member("role", role);
-    out.member("content", content).member("timestamp", time);
-    members(out);
-    out.end_object();
-    text_ += '\n';
+    draft_.line([&](json::Writer& out) {
+      out.member("id", std::to_string(++count_)).member("role", role);
+      out.member("content", content).member("timestamp", time);
+      members(out);
+    });
     last_time_ = time;
   }
 
@@ -73,7 +58,7 @@ class SessionText {
       } else if (part.type == PartType::kAttachment) {
         attach(from, part, files);
       } else if (part.type != PartType::kToolResult) {
-        lose(written_, from, std::string(quipu::name(part.type)), "no place in a user's message");
+        draft_.lose(from, std::string(quipu::name(part.type)), "no place in a user's message");
       }
     }
     files.end_array();
@@ -100,14 +85,12 @@ class SessionText {
   }
 
   void attach(const TranscriptMessage& from, const Part& part, json::Writer& out) {
-    const auto file = file_of(part);
-    if (!file) return lose(written_, from, "attachment", "its bytes are not in the session");
-    const std::string id = ids_.uuid("attachment " + std::to_string(++attached_));
-    const std::string path = written_.session + "/" + id + file->ending;
-    out.begin_object().member("id", id);
-    out.member("name", part.name.empty() ? id + file->ending : part.name);
-    out.member("mimeType", part.media_type).member("path", path).end_object();
-    written_.files.push_back({.path = "attachments/" + path, .bytes = file->bytes});
+    const std::string directory = draft_.written.session + "/";
+    const auto attached = draft_.attach(from, part, "attachments/" + directory);
+    if (!attached) return;
+    out.begin_object().member("id", attached->id).member("name", attached->name);
+    out.member("mimeType", part.media_type).member("path", directory + attached->file);
+    out.end_object();
   }
 
   // ---- the answer
@@ -127,7 +110,7 @@ class SessionText {
         return;
       case PartType::kThinking:
         if (part.redacted) break;
-        if (!part.signature.empty()) lose(written_, from, "signature", "of what was thought");
+        if (!part.signature.empty()) draft_.lose(from, "signature", "of what was thought");
         out.begin_object().member("type", "thinking").member("thinking", part.text);
         out.member("isComplete", true).end_object();
         return;
@@ -137,7 +120,7 @@ class SessionText {
         break;
     }
     blocks_.pop_back();
-    lose(written_, from, std::string(quipu::name(part.type)), "no place in an answer");
+    draft_.lose(from, std::string(quipu::name(part.type)), "no place in an answer");
   }
 
   void add_call(const Part& call, json::Writer& out) {
@@ -146,8 +129,8 @@ class SessionText {
     out.raw_member("input", call.input.empty() ? "{}" : call.input);
     out.member("streamIndex", blocks_.size() - 1).text_member("inputJson", call.raw_input);
     ++calls_;
-    if (const Answer answer = answers_.take(call.tool_use_id); answer.result != nullptr) {
-      out.member("result", words_of(answer, written_));
+    if (const Answer answer = draft_.answers.take(call.tool_use_id); answer.result != nullptr) {
+      out.member("result", words_of(answer, draft_.written));
       if (answer.result->is_error) out.member("isError", true);
       if (answer.result->details.starts_with('[')) {
         out.raw_member("subagentCalls", answer.result->details);
@@ -181,24 +164,23 @@ class SessionText {
   // ---- the session
 
   void report_session() {
-    written_.lost.push_back(
-        {.entry_id = {},
-         .what = "context",
-         .why =
-             "MyAgents shows the conversation; its model goes on from a transcript of Claude's"});
-    if (transcript_.cwd.empty()) {
-      written_.lost.push_back(
-          {.entry_id = {}, .what = "directory", .why = "MyAgents lists sessions by directory"});
+    draft_.lose("context",
+                "MyAgents shows the conversation; its model goes on from a transcript of Claude's");
+    if (draft_.transcript.cwd.empty()) {
+      draft_.lose("directory", "MyAgents lists sessions by directory");
     }
   }
 
   std::string index() const {
     std::string text = "[\n  ";
     json::Writer out(text);
-    const std::string& title = transcript_.title.empty() ? first_prompt_ : transcript_.title;
-    out.begin_object().member("id", written_.session).member("agentDir", transcript_.cwd);
+    const std::string& title =
+        draft_.transcript.title.empty() ? first_prompt_ : draft_.transcript.title;
+    out.begin_object()
+        .member("id", draft_.written.session)
+        .member("agentDir", draft_.transcript.cwd);
     out.member("title", title.empty() ? "New Chat" : title);
-    out.member("createdAt", transcript_.created).member("lastActiveAt", last_time_);
+    out.member("createdAt", draft_.transcript.created).member("lastActiveAt", last_time_);
     out.key("stats").begin_object().member("messageCount", prompts_);
     out.member("totalInputTokens", total_.tokens_in.value_or(0));
     out.member("totalOutputTokens", total_.tokens_out.value_or(0));
@@ -208,16 +190,11 @@ class SessionText {
     return text + "\n]";
   }
 
-  const Transcript& transcript_;
-  MadeIds ids_;
-  Answers answers_;
-  Written written_;
-  std::string text_;
+  Draft draft_;
   std::uint64_t count_ = 0;
   std::uint64_t prompts_ = 0;
-  std::uint64_t attached_ = 0;
   std::string first_prompt_;
-  std::string last_time_ = transcript_.created;
+  std::string last_time_ = draft_.transcript.created;
   Usage total_;
   // The turn that is being written.
   std::vector<std::string> blocks_;

@@ -1,9 +1,9 @@
 // A transcript as a session file of pi, version 3.
 #include <map>
 
-#include "base/json_write.h"
 #include "base/time_text.h"
-#include "dialect/made_ids.h"
+#include "dialect/draft.h"
+#include "dialect/json_members.h"
 #include "dialect/pi/pi.h"
 
 namespace quipu::dialect::pi {
@@ -32,43 +32,47 @@ std::string_view api_of(const std::string& provider) {
 
 class SessionText {
  public:
-  SessionText(const Transcript& transcript, Written& written)
-      : transcript_(transcript), written_(written), ids_(transcript.seed) {}
+  explicit SessionText(const Transcript& transcript) : draft_(transcript) {}
 
-  std::string run() {
-    written_.session = ids_.uuid("session");
-    line([&](json::Writer& out) {
-      out.member("type", "session").member("version", 3).member("id", written_.session);
-      out.member("timestamp", transcript_.created).member("cwd", transcript_.cwd);
+  Written run() {
+    if (const auto& after = draft_.transcript.after) {
+      draft_.written.session = after->session;
+      last_ = text_in(after->record, "id");
+      for (const TranscriptMessage& message : draft_.transcript.messages) add(message);
+      return finish();
+    }
+    draft_.written.session = draft_.ids.uuid("session");
+    draft_.line([&](json::Writer& out) {
+      out.member("type", "session").member("version", 3).member("id", draft_.written.session);
+      out.member("timestamp", draft_.transcript.created).member("cwd", draft_.transcript.cwd);
     });
-    if (!transcript_.model.empty()) {
-      entry("model_change", transcript_.created, [&](json::Writer& out) {
-        out.member("provider", provider_of(transcript_.provider));
-        out.member("modelId", transcript_.model);
+    if (!draft_.transcript.model.empty()) {
+      entry("model_change", draft_.transcript.created, [&](json::Writer& out) {
+        out.member("provider", provider_of(draft_.transcript.provider));
+        out.member("modelId", draft_.transcript.model);
       });
     }
-    for (const TranscriptMessage& message : transcript_.messages) add(message);
-    if (!transcript_.title.empty()) {
+    for (const TranscriptMessage& message : draft_.transcript.messages) add(message);
+    if (!draft_.transcript.title.empty()) {
       entry("session_info", last_time_,
-            [&](json::Writer& out) { out.member("name", transcript_.title); });
+            [&](json::Writer& out) { out.member("name", draft_.transcript.title); });
     }
-    return std::move(text_);
+    return finish();
   }
 
  private:
-  template <class Members>
-  void line(Members members) {
-    json::Writer out(text_);
-    out.begin_object();
-    members(out);
-    out.end_object();
-    text_ += '\n';
+  Written finish() {
+    draft_.written.files.push_back({.path = "sessions/" + slug_of(draft_.transcript.cwd) + "/" +
+                                            stamp_of(draft_.transcript.created) + "_" +
+                                            draft_.written.session + ".jsonl",
+                                    .bytes = std::move(draft_.text)});
+    return std::move(draft_.written);
   }
 
   template <class Members>
   void entry(std::string_view type, const std::string& time, Members members) {
-    const std::string id = ids_.hex(std::to_string(++count_), 8);
-    line([&](json::Writer& out) {
+    const std::string id = draft_.ids.hex(std::to_string(++count_), 8);
+    draft_.line([&](json::Writer& out) {
       out.member("type", type).member("id", id).key("parentId");
       last_.empty() ? out.raw("null") : out.value(last_);
       out.member("timestamp", time);
@@ -82,11 +86,6 @@ class SessionText {
     return provider.empty() ? "unknown" : provider;
   }
 
-  void lose(const TranscriptMessage& from, std::string_view what, std::string_view why) {
-    written_.lost.push_back(
-        {.entry_id = from.entry_id, .what = std::string(what), .why = std::string(why)});
-  }
-
   // Results are messages of their own; everything else of a message stays together.
   void add(const TranscriptMessage& from) {
     const Message& message = from.message;
@@ -95,7 +94,7 @@ class SessionText {
       if (part.type != PartType::kToolResult) said.push_back(&part);
     }
     if (message.role == Role::kSystem) {
-      lose(from, "system", "pi makes its system prompt anew");
+      draft_.lose(from, "system", "pi makes its system prompt anew");
     } else if (!said.empty()) {
       add_said(from, said);
     }
@@ -143,28 +142,23 @@ class SessionText {
       case PartType::kToolUse:
         out.begin_object().member("type", "toolCall").member("id", part.tool_use_id);
         out.member("name", part.name).key("arguments");
-        if (part.input.empty()) {
-          // Arguments that are no object have no place.
-          out.begin_object().member("input", part.raw_input).end_object();
-        } else {
-          out.raw(part.input);
-        }
+        write_input(out, part);
         out.end_object();
         break;
       case PartType::kAttachment:
         add_image(from, part, out);
         break;
       case PartType::kStatus:
-        lose(from, "status", "for a screen only");
+        draft_.lose(from, "status", "for a screen only");
         break;
       default:
-        lose(from, "part", "of a kind that pi does not know");
+        draft_.lose(from, "part", "of a kind that pi does not know");
     }
   }
 
   void add_image(const TranscriptMessage& from, const Part& part, json::Writer& out) {
     if (!part.media_type.starts_with("image/") || part.data.empty()) {
-      return lose(from, "attachment", "pi takes images only: " + part.media_type);
+      return draft_.lose(from, "attachment", "pi takes images only: " + part.media_type);
     }
     out.begin_object().member("type", "image").member("data", part.data);
     out.member("mimeType", part.media_type).end_object();
@@ -207,25 +201,22 @@ class SessionText {
     });
   }
 
-  const Transcript& transcript_;
-  Written& written_;
-  MadeIds ids_;
-  std::string text_;
+  Draft draft_;
   std::string last_;
-  std::string last_time_ = transcript_.created;
+  std::string last_time_ = draft_.transcript.created;
   std::uint64_t count_ = 0;
   std::map<std::string, std::string> names_;  // of tools, by call
 };
 
 }  // namespace
 
+// Version 1 has no ids, and the harness has another form.
+bool Pi::goes_on_from(std::string_view record) const {
+  return !text_in(record, "id").empty() && !json::find_member(record, "kind");
+}
+
 Result<Written> Pi::write(const Transcript& transcript) const {
-  Written written;
-  std::string text = SessionText(transcript, written).run();
-  written.files.push_back({.path = "sessions/" + slug_of(transcript.cwd) + "/" +
-                                   stamp_of(transcript.created) + "_" + written.session + ".jsonl",
-                           .bytes = std::move(text)});
-  return written;
+  return SessionText(transcript).run();
 }
 
 }  // namespace quipu::dialect::pi

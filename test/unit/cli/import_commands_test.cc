@@ -72,6 +72,46 @@ TEST_F(ImportCommands, InstalledOnceAndNeverOverSomethingElse) {
   }
 }
 
+TEST_F(ImportCommands, AnIndexOfAllSessionsIsAddedToAndNothingElse) {
+  at_home({"import"});
+  const std::string index = path("home/.myagents/sessions.json");
+  std::filesystem::create_directories(path("home/.myagents"));
+  write_whole(index, "[\n  {\"id\": \"x\"}\n]");
+  std::filesystem::permissions(index, std::filesystem::perms::owner_read);
+  const std::vector<std::string> install{"export", "pi.s1", "--to", "myagents", "--install"};
+
+  // While the program writes it.
+  std::filesystem::create_directory(path("home/.myagents/sessions.lock"));
+  const Outcome busy = at_home(install);
+  EXPECT_NE(busy.code, 0);
+  EXPECT_THAT(busy.err, HasSubstr("sessions.lock"));
+  EXPECT_TRUE(std::filesystem::is_empty(path("home/.myagents/sessions"))) << "nothing was made";
+  std::filesystem::remove(path("home/.myagents/sessions.lock"));
+
+  const Outcome done = at_home(install);
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr(index));
+  const std::string text = read_whole(index);
+  EXPECT_THAT(text, testing::StartsWith("[\n  {\"id\": \"x\"},\n  {"));
+  EXPECT_THAT(text, testing::EndsWith("}\n]"));
+  EXPECT_EQ(std::filesystem::status(index).permissions(), std::filesystem::perms::owner_read);
+  EXPECT_EQ(at_home(install).code, 0) << "the same";
+  EXPECT_EQ(read_whole(index), text);
+
+  write_whole(index, "not a list");
+  const Outcome refused = at_home(install);
+  EXPECT_NE(refused.code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("no list of sessions"));
+  EXPECT_EQ(read_whole(index), "not a list");
+  std::size_t left = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path("home/.myagents"))) {
+    EXPECT_TRUE(entry.path().filename() == "sessions" || entry.path().filename() == "sessions.json")
+        << entry.path();
+    ++left;
+  }
+  EXPECT_EQ(left, 2u);
+}
+
 TEST_F(ImportCommands, AgentsThatKeepNoFilesAreSaidTo) {
   at_home({"import"});
   const Outcome outcome = at_home({"export", "pi.s1", "--to", "jsonl", "--install"});

@@ -42,6 +42,21 @@ TEST(ContextRules, AResultWithoutItsCallIsLeftOut) {
   EXPECT_EQ(Talk::verdict(context, "r"), "dropped: no_such_call");
 }
 
+TEST(ContextRules, CallsWithoutIdsAreAnsweredInTheirOrder) {
+  Talk talk;
+  talk.user("u1", "go");
+  talk.call("a1", "", "read");
+  talk.call("a2", "", "write");
+  talk.result("t1", "", "first");
+  talk.result("t2", "", "second");
+  talk.result("t3", "", "of no call");
+  const quipu::Context context = talk.context();
+  const std::string& request = context.request;
+  EXPECT_LT(request.find("first"), request.find("second"));
+  EXPECT_FALSE(has(request, "No result"));
+  EXPECT_EQ(Talk::verdict(context, "t3"), "dropped: no_such_call");
+}
+
 TEST(ContextRules, TheSameIdTwiceBecomesTwoIds) {
   Talk talk;
   talk.user("u", "go");

@@ -160,10 +160,12 @@ TEST(CodexWrite, WhatItCannotSayIsReported) {
   std::vector<std::string> lost;
   for (const Loss& loss : out.lost) lost.push_back(loss.entry_id + " " + loss.what);
   EXPECT_EQ(lost, (Texts{"e0 attachment", "e1 thinking", "e1 tool name", "e2 is_error",
-                         "e2 details", " title", " model"}));
+                         "e2 details", " model"}));
   EXPECT_EQ(conversation(out.files[0].bytes),
             (Texts{"user: hi", "assistant: call c a_b {}", "tool: result c no"}));
   EXPECT_EQ(out.files[0].bytes.find("claude"), std::string::npos);
+  EXPECT_EQ(out.files.at(1).path, "session_index.jsonl");
+  EXPECT_NE(out.files[1].bytes.find("\"thread_name\":\"A name\""), std::string::npos);
   EXPECT_NE(out.files[0].bytes.find(R"("agent_reasoning","text":"hm")"), std::string::npos);
 }
 

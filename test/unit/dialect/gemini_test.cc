@@ -179,6 +179,27 @@ TEST(Gemini, TitleDirectoryAndParentAreFound) {
   EXPECT_EQ(summary->spawned_by, "gemini.parent-id");
 }
 
+// The program writes its members in the order in which they came to be known.
+TEST(Gemini, ATitleStandsBeforeOrBehindTheMessagesOfADocument) {
+  const std::string path = "/home/ada/.gemini/tmp/p/chats/session-2026-03-01T09-30-g1.json";
+  const std::string begin = R"({"sessionId":"g1","projectHash":"h",)";
+  const std::string title = R"("summary": "Maps, \"old\"")";
+  const std::string list = R"("messages": [)"
+                           "\n  " +
+                           user("u", "one") + "]";
+  for (const std::string& text :
+       {begin + title + ",\n" + list + "\n}\n", begin + list + " ,\n" + title + "}",
+        begin + R"("messages":[],)" + title + "}"}) {
+    SCOPED_TRACE(text);
+    ImportMachine machine;
+    machine.host.files[path] = text;
+    machine.import("gemini", path);
+    EXPECT_EQ(machine.store.sessions().describe_session("gemini.g1")->title, "Maps, \"old\"");
+    EXPECT_EQ(machine.give("gemini.g1", "gemini").begin()->second, text);
+    EXPECT_EQ(machine.import("gemini", path).added, 0u);
+  }
+}
+
 TEST(Gemini, CheckpointsAreListsOfContents) {
   ImportMachine machine;
   const std::string path = "/home/ada/.gemini/tmp/p/checkpoint-x.json";

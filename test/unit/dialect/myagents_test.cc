@@ -133,6 +133,8 @@ TEST(MyAgents, TheIndexKnowsTitleDirectoryAndKin) {
   // A change of another session is none of ours, one of its own is one record.
   std::string entry = kEntry;
   machine.host.files[kIndex] = index_of("{\"id\": \"a third\"},\n  " + entry);
+  const FindOptions everywhere{.agents = {}, .paths = {"/home/ada"}, .since_ms = 0};
+  EXPECT_TRUE(machine.find(everywhere).sources.at(0).is_current);
   EXPECT_EQ(import_found(machine, "myagents").added, 0u);
   entry.replace(entry.find("Maps"), 4, "Ways");
   machine.host.files[kIndex] = index_of(entry);

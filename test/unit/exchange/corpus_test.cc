@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 
+#include "exchange/known_sources.h"
 #include "quipu/export.h"
 #include "quipu/import.h"
 #include "support/corpora.h"
@@ -68,16 +69,25 @@ class Machine {
 // A database is no file of records: its rows are compared by its own test.
 bool is_database(const ImportSource& source) { return !source.part.empty(); }
 
+std::string name_of(const ImportSource& source, std::size_t file) {
+  return dialect::file_name(exchange::source_of(source), static_cast<std::uint32_t>(file));
+}
+
+// Of an index that sessions share, the line of this one.
 Files files_of(const ImportSource& source) {
   Files files;
-  const std::size_t directory = source.path.rfind('/') + 1;
-  for (const std::string& path : source.files) files[path.substr(directory)] = whole(path);
+  for (std::size_t i = 0; i < source.files.size(); ++i) {
+    const std::string& path = source.files[i];
+    files[name_of(source, i)] = path == source.index ? source.state + "\n" : whole(path);
+  }
   return files;
 }
 
 void put(MemoryHost& host, const ImportSource& source, const Files& files) {
-  const std::string directory = source.path.substr(0, source.path.rfind('/') + 1);
-  for (const auto& [name, text] : files) host.files[directory + name] = text;
+  for (std::size_t i = 0; i < source.files.size(); ++i) {
+    const auto file = files.find(name_of(source, i));
+    if (file != files.end()) host.files[source.files[i]] = file->second;
+  }
 }
 
 TEST(Corpus, EverySourceComesBackByteForByte) {
