@@ -15,9 +15,8 @@ namespace {
 
 // How often somebody else may be faster in making the same session.
 constexpr int kTriesMax = 3;
-// New sessions that are made together.
+// New sessions that are made together: each is an open file until then.
 constexpr std::size_t kNewMax = 128;
-constexpr std::size_t kNewBytesMax = std::size_t{8} << 20;
 
 }  // namespace
 
@@ -50,7 +49,7 @@ void ImportRun::take(const Task& task) {
                         .base = std::move(imported->waits_for)});
     return;
   }
-  if (imported.ok() && !imported->entries.empty()) {
+  if (imported.ok() && imported->log != nullptr) {
     const bool is_enough = keep_new(task, std::move(imported).value());
     return is_enough ? make_new() : void();
   }
@@ -72,9 +71,8 @@ void ImportRun::finish(const ImportSource& source, Result<Imported> imported) {
 
 bool ImportRun::keep_new(const Task& task, Imported imported) {
   const MutexLock lock(mutex_);
-  for (const std::string& entry : imported.entries) new_bytes_ += entry.size();
   new_.push_back({.task = task, .imported = std::move(imported)});
-  return new_.size() >= kNewMax || new_bytes_ >= kNewBytesMax;
+  return new_.size() >= kNewMax;
 }
 
 // Until none is left: one whose name was taken comes back under another.
@@ -84,7 +82,6 @@ void ImportRun::make_new() {
     {
       const MutexLock lock(mutex_);
       sessions.swap(new_);
-      new_bytes_ = 0;
     }
     if (sessions.empty()) return;
     make(std::move(sessions));
@@ -92,12 +89,9 @@ void ImportRun::make_new() {
 }
 
 void ImportRun::make(std::vector<NewSession> sessions) {
-  std::vector<NewLog> logs;
-  for (const NewSession& session : sessions) {
-    logs.push_back(
-        {.session_id = session.imported.report.session_id, .entries = session.imported.entries});
-  }
-  const auto taken = guarded([&] { return store_.backend()->create_all(logs); });
+  std::vector<std::unique_ptr<NewLog>> logs;
+  for (NewSession& session : sessions) logs.push_back(std::move(session.imported.log));
+  const auto taken = guarded([&] { return store_.backend()->create_all(std::move(logs)); });
   for (std::size_t i = 0; i < sessions.size(); ++i) {
     const Task& task = sessions[i].task;
     if (!taken.ok()) {
@@ -107,7 +101,8 @@ void ImportRun::make(std::vector<NewSession> sessions) {
     } else if (task.tries < kTriesMax) {
       take(task.again());
     } else {
-      finish(*task.source, Error(Code::kIdConflict, logs[i].session_id + " exists already"));
+      const std::string& session = sessions[i].imported.report.session_id;
+      finish(*task.source, Error(Code::kIdConflict, session + " exists already"));
     }
   }
 }

@@ -70,7 +70,6 @@ class ImportRun {
   Mutex mutex_;
   std::vector<Waiting> waiting_ GUARDED_BY(mutex_);
   std::vector<NewSession> new_ GUARDED_BY(mutex_);  // read, not stored yet
-  std::size_t new_bytes_ GUARDED_BY(mutex_) = 0;
   Mutex projects_mutex_;
   std::map<std::string, std::string> project_ids_ GUARDED_BY(projects_mutex_);  // by directory
 };
