@@ -68,7 +68,7 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
     }
     if (changed.empty()) return {};
     TRY_ASSIGN(const auto known, exchange::KnownSources::of(store_));
-    exchange::ImportRun(store_, files_, known, options, done).run(changed);
+    exchange::ImportRun(store_, files_, known, options, changed, done).run();
     return {};
   });
 }

@@ -58,11 +58,12 @@ std::string made_id(std::string_view agent, std::string_view session, std::strin
 }  // namespace
 
 SessionImport::SessionImport(Store& store, const dialect::Dialect& dialect, fs::HostFiles& files,
-                             ProjectOf project_of)
+                             ProjectOf project_of, ClaimName claim_name)
     : store_(store),
       dialect_(dialect),
       files_(files),
       project_of_(std::move(project_of)),
+      claim_name_(std::move(claim_name)),
       tree_(dialect),
       log_(store) {}
 
@@ -75,11 +76,7 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   is_whole_ = reader->is_whole();
   agent_session_ = reader->outline().session;
   TRY_ASSIGN(const bool is_open, open_session(reader->outline(), from.base));
-  if (!is_open) {
-    const std::string& base = reader->outline().base_session;
-    result_.waits_for = dialect::session_id_of(dialect_.name(), base);
-    return std::move(result_);
-  }
+  if (!is_open) return std::move(result_);
   Record record;
   bool is_left = false;  // a line that somebody is writing
   for (;;) {
@@ -109,23 +106,23 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
 }
 
 // Several files may say that they are the same session: copies, resumed sessions. The
-// first that came has the name; each of the others a name with its own in it.
+// first has the name; each of the others a name with its own in it.
 Result<bool> SessionImport::open_session(const dialect::Outline& outline, ImportFrom::Base base) {
   timestamp_ = parse_timestamp(outline.created) ? outline.created : std::string();
-  const std::string mark = sha256_hex(source_name(*source_)).substr(0, 8);
+  const std::string file = source_name(*source_);
+  const std::string mark = sha256_hex(file).substr(0, 8);
   for (const std::string& name : {outline.session, outline.session + "." + mark}) {
     result_.report.session_id = dialect::session_id_of(dialect_.name(), name);
     const std::string& id = result_.report.session_id;
     auto lineage = store_.sessions().lineage(id);
     if (!lineage.ok() && lineage.error().code() == Code::kNotFound) {
-      if (!outline.base_session.empty()) {
-        if (base == ImportFrom::Base::kLater) return false;
-        TRY(find_base(outline));
-        if (base_entry_.empty() && base == ImportFrom::Base::kStored) return false;
-        if (base_entry_.empty()) add_problem("base_missing");
+      const NameClaim claim = claim_name_(id, file);
+      if (claim == NameClaim::kRefused) continue;
+      if (claim == NameClaim::kShared && base != ImportFrom::Base::kMissing) {
+        result_.waits_for = id;  // once it is stored, this source has nothing new
+        return false;
       }
-      TRY(begin(id, outline));
-      return true;
+      return open_new(id, outline, base);
     }
     if (!lineage.ok()) return std::move(lineage).error();
     TRY_ASSIGN(const bool is_ours, is_of_this_source(**lineage));
@@ -135,6 +132,20 @@ Result<bool> SessionImport::open_session(const dialect::Outline& outline, Import
     return true;
   }
   return Error(Code::kIdConflict, result_.report.session_id + " is a session of another source");
+}
+
+Result<bool> SessionImport::open_new(const std::string& id, const dialect::Outline& outline,
+                                     ImportFrom::Base base) {
+  if (!outline.base_session.empty()) {
+    if (base != ImportFrom::Base::kLater) TRY(find_base(outline));
+    if (base_entry_.empty() && base != ImportFrom::Base::kMissing) {
+      result_.waits_for = dialect::session_id_of(dialect_.name(), outline.base_session);
+      return false;
+    }
+    if (base_entry_.empty()) add_problem("base_missing");
+  }
+  TRY(begin(id, outline));
+  return true;
 }
 
 // The last record of the base that the fork refers to, in whichever log it lies.

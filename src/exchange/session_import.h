@@ -29,6 +29,7 @@
 #include "exchange/import_mark.h"
 #include "exchange/import_tree.h"
 #include "exchange/imported_log.h"
+#include "exchange/session_names.h"
 #include "exchange/stored_session.h"
 #include "quipu/import.h"
 #include "quipu/store.h"
@@ -41,9 +42,9 @@ struct ImportFrom {
   ImportMark state{};
   /// Leave a last line that is cut off for later: somebody may be writing it.
   bool is_live = false;
-  /// A session that refers to a part of another one is imported after that one. While
-  /// others are being imported: later. Then one after the other: those whose base is stored
-  /// whole. At last: without.
+  /// A session that refers to a part of another one is imported after that one, and a copy
+  /// of a file after the file. While others are being imported: later. Then one after the
+  /// other: those whose base is stored whole. At last: without.
   enum class Base : unsigned char { kLater, kStored, kMissing };
   Base base = Base::kMissing;
 };
@@ -60,10 +61,14 @@ struct Imported {
 /// The project that a directory belongs to; empty: none.
 using ProjectOf = std::function<Result<std::string>(const std::string& cwd)>;
 
+/// Whether this source may have a name that nobody has in the store. `file`: what it is
+/// called wherever it lies.
+using ClaimName = std::function<NameClaim(const std::string& session_id, const std::string& file)>;
+
 class SessionImport {
  public:
   SessionImport(Store& store, const dialect::Dialect& dialect, fs::HostFiles& files,
-                ProjectOf project_of);
+                ProjectOf project_of, ClaimName claim_name);
 
   /// `id_conflict` when somebody else made the session meanwhile: to be tried again.
   Result<Imported> run(const dialect::Source& source, const ImportFrom& from);
@@ -80,8 +85,10 @@ class SessionImport {
     const std::string& id() const { return node->first; }
   };
 
-  /// False: it waits for its base.
+  /// False: it waits for another session (`Imported::waits_for`).
   Result<bool> open_session(const dialect::Outline& outline, ImportFrom::Base base);
+  Result<bool> open_new(const std::string& id, const dialect::Outline& outline,
+                        ImportFrom::Base base);
   Result<void> find_base(const dialect::Outline& outline);
   Result<void> begin(const std::string& id, const dialect::Outline& outline);
   Result<bool> is_of_this_source(const Lineage& stored) const;
@@ -107,6 +114,7 @@ class SessionImport {
   const dialect::Dialect& dialect_;
   fs::HostFiles& files_;
   ProjectOf project_of_;
+  ClaimName claim_name_;
 
   const dialect::Source* source_ = nullptr;
   std::string agent_session_;              // in its agent's words

@@ -109,7 +109,7 @@ Result<void> Watcher::import(const FoundSources& found) {
     report(one);
     return !stopped_;
   };
-  ImportRun(store_, files_, known_, live, done).run(found.sources);
+  ImportRun(store_, files_, known_, live, found.sources, done).run();
   for (const std::string& session : sessions) TRY(known_.look_at(store_, session));
   return {};
 }
