@@ -121,7 +121,7 @@ Result<Imported> ImportRun::import(const Task& task) {
   const dialect::Source source = source_of(from);
   TRY_ASSIGN(const ImportMark now, look_at(source, files_));
   ImportFrom start{.position = {}, .state = now, .is_live = options_.is_live, .base = task.base};
-  const KnownSource* known = known_.find(from);
+  const KnownSource* known = known_.find(from.agent, name_of(from));
   if (known != nullptr && known->mark) {
     if (known->mark->is_same_state(now)) {
       Imported unchanged;
