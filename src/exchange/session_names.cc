@@ -7,7 +7,9 @@ NameClaim SessionNames::claim(std::size_t source, const std::string& session_id,
   NameClaim answer = NameClaim::kGranted;
   {
     const MutexLock lock(mutex_);
+    ++waiting_;
     while (next_ < source) moved_.wait(mutex_);
+    --waiting_;
     const auto [owner, is_first] =
         owners_.try_emplace(session_id, Owner{.source = source, .file = file});
     if (owner->second.source != source) {
@@ -23,7 +25,7 @@ void SessionNames::pass(std::size_t source) {
   passed_[source] = true;
   const std::size_t before = next_;
   while (next_ < passed_.size() && passed_[next_]) ++next_;
-  if (next_ != before) moved_.notify_all();
+  if (next_ != before && waiting_ > 0) moved_.notify_all();
 }
 
 }  // namespace quipu::exchange

@@ -43,6 +43,7 @@ class SessionNames {
   std::condition_variable_any moved_;
   std::vector<bool> passed_ GUARDED_BY(mutex_);
   std::size_t next_ GUARDED_BY(mutex_) = 0;  // all before it have passed
+  int waiting_ GUARDED_BY(mutex_) = 0;
   std::map<std::string, Owner> owners_ GUARDED_BY(mutex_);
 };
 
