@@ -66,6 +66,7 @@ Sizes Sizes::smoke() {
           .catalogue_rounds = 5,
           .import_files = 20,
           .import_rounds = 1,
+          .watch_files = 20,
           .watch_seconds = 0.5};
 }
 

@@ -34,6 +34,7 @@ struct Sizes {
   std::size_t catalogue_rounds = 40;
   std::size_t import_files = 10'000;
   std::size_t import_rounds = 3;
+  std::size_t watch_files = 1'000;
   double watch_seconds = 10;
 
   /// As small as it can be and still run every line.

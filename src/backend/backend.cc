@@ -8,6 +8,21 @@ namespace {
 // Headers are written by us, but may be edited into a circle.
 constexpr int kForksMax = 1000;
 
+class CollectedLog final : public NewLog {
+ public:
+  using NewLog::NewLog;
+
+  Result<void> add(const EntryParts& entry) override {
+    append_entry_json(entries_.emplace_back(), entry);
+    return {};
+  }
+  Result<void> finish() override { return {}; }
+  const std::vector<std::string>& entries() const { return entries_; }
+
+ private:
+  std::vector<std::string> entries_;
+};
+
 }  // namespace
 
 Error no_session(const std::string& session_id) {
@@ -15,10 +30,15 @@ Error no_session(const std::string& session_id) {
       .with_hint("Check the name; `quipu list --all` shows the sessions that exist.");
 }
 
-Result<std::vector<std::size_t>> Backend::create_all(std::span<const NewLog> logs) {
+Result<std::unique_ptr<NewLog>> Backend::new_log(const std::string& session_id) {
+  return std::unique_ptr<NewLog>(std::make_unique<CollectedLog>(session_id));
+}
+
+Result<std::vector<std::size_t>> Backend::create_all(std::vector<std::unique_ptr<NewLog>> logs) {
   std::vector<std::size_t> taken;
   for (std::size_t i = 0; i < logs.size(); ++i) {
-    auto created = create(logs[i].session_id, logs[i].entries);
+    const auto& log = static_cast<const CollectedLog&>(*logs[i]);
+    auto created = create(log.session_id(), log.entries());
     if (created.ok()) continue;
     if (created.error().code() != Code::kIdConflict) return std::move(created).error();
     taken.push_back(i);

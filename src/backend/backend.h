@@ -17,6 +17,7 @@
 #include "backend/lineage.h"
 #include "base/clock.h"
 #include "model/door.h"
+#include "model/envelope.h"
 #include "model/session_header.h"
 #include "quipu/inspect.h"
 #include "quipu/result.h"
@@ -36,10 +37,25 @@ struct SurveyedLog {
   std::int64_t modified_ms = 0;
 };
 
-/// A session in the making: complete JSON objects, the header first.
-struct NewLog {
-  std::string session_id{};
-  std::span<const std::string> entries{};
+/// A session in the making. Nobody sees it before `Backend::create_all`, and
+/// nothing is left of one that never comes there.
+///
+/// Thread-safety: one thread at a time.
+class NewLog {
+ public:
+  explicit NewLog(std::string session_id) : session_id_(std::move(session_id)) {}
+  virtual ~NewLog() = default;
+
+  const std::string& session_id() const { return session_id_; }
+
+  /// Adds an entry, the header first. It is taken as it is: what is added must pass
+  /// the door.
+  virtual Result<void> add(const EntryParts& entry) = 0;
+  /// After the last entry.
+  virtual Result<void> finish() = 0;
+
+ private:
+  const std::string session_id_;
 };
 
 /// Logs of the store's own: `system/<name>`. They are logs like all others and
@@ -71,10 +87,13 @@ class Backend {
   virtual Result<void> create(const std::string& session_id,
                               std::span<const std::string> entries) = 0;
 
+  /// Begins a session that `create_all` is to make.
+  virtual Result<std::unique_ptr<NewLog>> new_log(const std::string& session_id);
+
   /// Makes several sessions, each as `create` does, while the disk is waited for once.
-  /// Which of `logs` exist already and are left as they are, by their places. After an
-  /// error some of the others may have been made.
-  virtual Result<std::vector<std::size_t>> create_all(std::span<const NewLog> logs);
+  /// All are this backend's, and finished. Which of them exist already and are left as
+  /// they are, by their places. After an error some of the others may have been made.
+  virtual Result<std::vector<std::size_t>> create_all(std::vector<std::unique_ptr<NewLog>> logs);
 
   /// What the first entry says; a default header when it is none.
   virtual Result<SessionHeader> header(const std::string& session_id) = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -11,8 +12,14 @@ namespace quipu {
 void share_out(std::size_t count, std::size_t threads,
                const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next = 0;
-  const auto take_some = [&] {
-    for (std::size_t i = next++; i < count; i = next++) work(i);
+  std::atomic<bool> has_failed = false;
+  std::exception_ptr failure;  // written by the first that fails, read when all are done
+  const auto take_some = [&]() noexcept {
+    try {
+      for (std::size_t i = next++; i < count && !has_failed; i = next++) work(i);
+    } catch (...) {
+      if (!has_failed.exchange(true)) failure = std::current_exception();
+    }
   };
   const std::size_t wanted = threads != 0 ? threads : std::thread::hardware_concurrency();
   std::vector<std::thread> others;
@@ -24,6 +31,7 @@ void share_out(std::size_t count, std::size_t threads,
   }
   take_some();
   for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace quipu

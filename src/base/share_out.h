@@ -10,7 +10,7 @@ namespace quipu {
 /// thread and from up to `threads - 1` others, which are gone on return. 0 threads:
 /// as many as there are cores. Where the system gives fewer, fewer do it.
 ///
-/// `work` must not throw.
+/// When `work` throws, what is not begun is left, and one of the exceptions is thrown here.
 void share_out(std::size_t count, std::size_t threads,
                const std::function<void(std::size_t)>& work);
 

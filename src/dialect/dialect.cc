@@ -61,11 +61,17 @@ RecordType record_type(std::string_view entry_type) {
   return type;
 }
 
+void append_entry_type(std::string& to, const Dialect& dialect, std::string_view kind,
+                       bool is_fact) {
+  if (is_fact) to += kFactPrefix;
+  to += dialect.name();
+  to += '.';
+  to += kind;
+}
+
 std::string entry_type_of(const Dialect& dialect, std::string_view kind, bool is_fact) {
-  std::string type(is_fact ? kFactPrefix : "");
-  type += dialect.name();
-  type += '.';
-  type += kind;
+  std::string type;
+  append_entry_type(type, dialect, kind, is_fact);
   return type;
 }
 

@@ -156,6 +156,9 @@ struct RecordType {
   bool is_fact = false;
 };
 RecordType record_type(std::string_view entry_type);
+/// Its other way round.
+void append_entry_type(std::string& to, const Dialect& dialect, std::string_view kind,
+                       bool is_fact);
 std::string entry_type_of(const Dialect& dialect, std::string_view kind, bool is_fact);
 
 }  // namespace quipu::dialect

@@ -40,14 +40,18 @@ inline bool is_true_in(std::string_view object, std::string_view key) {
 }
 
 /// Whole and not negative; nothing otherwise.
-inline std::optional<std::uint64_t> number_in(std::string_view object, std::string_view key) {
-  const auto member = json::find_member(object, key);
-  if (!member || member->kind != json::Kind::kNumber) return std::nullopt;
+inline std::optional<std::uint64_t> number_of(const json::Member& member) {
+  if (member.kind != json::Kind::kNumber) return std::nullopt;
   std::uint64_t number = 0;
-  const char* end = member->value.data() + member->value.size();
-  const auto read = std::from_chars(member->value.data(), end, number);
+  const char* end = member.value.data() + member.value.size();
+  const auto read = std::from_chars(member.value.data(), end, number);
   if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
   return number;
+}
+
+inline std::optional<std::uint64_t> number_in(std::string_view object, std::string_view key) {
+  const auto member = json::find_member(object, key);
+  return member ? number_of(*member) : std::nullopt;
 }
 
 inline std::optional<double> real_in(std::string_view object, std::string_view key) {

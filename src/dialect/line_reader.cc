@@ -8,8 +8,8 @@
 namespace quipu::dialect {
 namespace {
 
-// Most files are small; a large one is read in larger and larger pieces.
-constexpr std::size_t kFirstChunk = std::size_t{64} << 10;
+// Most files are read at once; a large one in pieces.
+constexpr std::size_t kChunkMin = std::size_t{16} << 10;
 constexpr std::size_t kChunkMax = std::size_t{1} << 20;
 constexpr std::size_t kFirstPeek = std::size_t{16} << 10;
 
@@ -33,10 +33,20 @@ const json::Member* Fields::find(std::string_view key) const {
 }
 
 std::string Fields::text(std::string_view key) const {
+  std::string text;
+  read(key, text);
+  return text;
+}
+
+void Fields::read(std::string_view key, std::string& into) const {
   const json::Member* member = find(key);
-  return member != nullptr && member->kind == json::Kind::kString
-             ? json::decode_string(member->value)
-             : std::string();
+  if (member == nullptr || member->kind != json::Kind::kString) return into.clear();
+  const std::string_view text = member->value.substr(1, member->value.size() - 2);
+  if (text.find('\\') == std::string_view::npos) {
+    into = text;
+  } else {
+    into = json::decode_string(text);
+  }
 }
 
 bool Fields::is_true(std::string_view key) const {
@@ -55,22 +65,39 @@ LineReader::LineReader(std::unique_ptr<fs::HostFile> file, Outline outline, Read
     : file_(std::move(file)),
       outline_(std::move(outline)),
       describe_(std::move(describe)),
-      chunk_(kFirstChunk),
       offset_(from.offset),
       settled_(from.offset) {}
 
+// How much is read at a time. What a compressed file says of its size is too little.
+Result<std::size_t> LineReader::first_chunk() const {
+  TRY_ASSIGN(const fs::HostStat stat, file_->stat());
+  const std::uint64_t rest = stat.size > offset_ ? stat.size - offset_ : 0;
+  return static_cast<std::size_t>(std::clamp<std::uint64_t>(rest + 1, kChunkMin, kChunkMax));
+}
+
 // Reads on; what was given out is forgotten first. 0 at the end of the file.
 Result<std::size_t> LineReader::fill() {
-  buffer_.erase(0, from_);
-  from_ = 0;
   if (at_end_) return std::size_t{0};
-  const std::size_t before = buffer_.size();
-  buffer_.resize(before + chunk_);
-  auto got = file_->read_at(std::span(buffer_).subspan(before), offset_);
-  buffer_.resize(before + (got.ok() ? *got : 0));
-  if (!got.ok()) return got;
-  offset_ += *got;
-  at_end_ = *got < chunk_;
+  if (chunk_ == 0) {
+    TRY_ASSIGN(chunk_, first_chunk());
+  }
+  const std::string_view kept = rest();
+  if (capacity_ - kept.size() < chunk_) {
+    // Its bytes are written before they are read: no need to set them.
+    const std::size_t wanted = std::max(kept.size() + chunk_, 2 * capacity_);
+    auto larger = std::make_unique_for_overwrite<char[]>(wanted);
+    kept.copy(larger.get(), kept.size());
+    buffer_ = std::move(larger);
+    capacity_ = wanted;
+  } else {
+    std::memmove(buffer_.get(), kept.data(), kept.size());
+  }
+  from_ = 0;
+  to_ = kept.size();
+  TRY_ASSIGN(const std::size_t got, file_->read_at({buffer_.get() + to_, chunk_}, offset_));
+  to_ += got;
+  offset_ += got;
+  at_end_ = got < chunk_;
   chunk_ = std::min(2 * chunk_, kChunkMax);
   return got;
 }
@@ -78,7 +105,7 @@ Result<std::size_t> LineReader::fill() {
 Result<bool> LineReader::next_line(Line& line) {
   std::size_t looked = 0;
   for (;;) {
-    const std::string_view rest = std::string_view(buffer_).substr(from_);
+    const std::string_view rest = this->rest();
     const std::size_t at = rest.find('\n', looked);
     if (at != std::string_view::npos) {
       line.text = rest.substr(0, at);
@@ -95,24 +122,24 @@ Result<bool> LineReader::next_line(Line& line) {
     TRY_ASSIGN(const std::size_t got, fill());
     if (got == 0) break;
   }
-  line.text = std::string_view(buffer_).substr(from_);
+  line.text = rest();
   line.end = {};
   line.torn = true;
-  from_ = buffer_.size();
+  from_ = to_;
   return !line.text.empty();
 }
 
 // A line that is too long for an entry: its end is looked for, its bytes are not kept.
 Result<bool> LineReader::skip_large(Line& line) {
-  line.large_size = buffer_.size() - from_;
+  line.large_size = rest().size();
   for (;;) {
-    from_ = buffer_.size();
+    from_ = to_;
     TRY_ASSIGN(const std::size_t got, fill());
     if (got == 0) {
       line.torn = true;
       return true;
     }
-    const std::size_t at = std::string_view(buffer_).find('\n');
+    const std::size_t at = rest().find('\n');
     line.large_size += at == std::string_view::npos ? got : at;
     if (at == std::string_view::npos) continue;
     line.end = "\n";
@@ -122,7 +149,7 @@ Result<bool> LineReader::skip_large(Line& line) {
 }
 
 Result<bool> LineReader::next(Record& record) {
-  record = Record();
+  record.clear();
   std::string_view text = fused_;
   if (fused_.empty()) {
     Line line;

@@ -29,6 +29,8 @@ class Fields {
   const json::Member* find(std::string_view key) const;
   /// A string's text; empty when it is none.
   std::string text(std::string_view key) const;
+  /// The same into a string whose memory is used again.
+  void read(std::string_view key, std::string& into) const;
   bool is_true(std::string_view key) const;
   /// An object's members as they stand; empty when it is none.
   std::string_view object(std::string_view key) const;
@@ -62,7 +64,10 @@ class LineReader : public Reader {
   };
   Result<bool> next_line(Line& line);
   Result<bool> skip_large(Line& line);
+  Result<std::size_t> first_chunk() const;
   Result<std::size_t> fill();
+  /// What is read and not yet given out.
+  std::string_view rest() const { return {buffer_.get() + from_, to_ - from_}; }
   void judge(std::string_view text, Record& record);
   bool describe_lenient(std::string_view text, Record& record);
 
@@ -70,10 +75,12 @@ class LineReader : public Reader {
   Outline outline_;
   Describe describe_;
 
-  std::string buffer_;
-  std::size_t chunk_;  // to be read next
+  std::unique_ptr<char[]> buffer_;
+  std::size_t capacity_ = 0;
+  std::size_t from_ = 0;   // of what is not yet given out
+  std::size_t to_ = 0;     // of what is read
+  std::size_t chunk_ = 0;  // to be read next; 0: nothing was read yet
   bool at_end_ = false;
-  std::size_t from_ = 0;    // of what is not yet given out
   std::uint64_t offset_;    // of the end of the buffer in the file
   std::uint64_t settled_;   // after the last whole record
   std::string_view fused_;  // what is left of a line with several objects

@@ -17,7 +17,8 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 
 class Finder {
  public:
-  Finder(fs::HostFiles& files, std::int64_t since_ms) : files_(files), since_ms_(since_ms) {}
+  Finder(fs::HostFiles& files, const KnownSources& known, std::int64_t since_ms)
+      : files_(files), known_(known), since_ms_(since_ms) {}
 
   void walk(const std::string& path, const std::vector<const Dialect*>& dialects, bool was_named) {
     walk(path, dialects, was_named, 0);
@@ -74,19 +75,32 @@ class Finder {
 
   void offer(const std::string& path, const fs::HostStat& stat,
              const std::vector<const Dialect*>& dialects, bool was_named) {
-    if (changed(path, stat) < since_ms_) return;
-    const auto head = files_.read(path, kHeadBytes);
-    if (!head.ok()) return complain(path, head.error());
-    for (const Dialect* dialect : dialects) {
-      // Who names a file and its agent is believed.
-      const bool is_said = was_named && dialects.size() == 1;
-      if (!is_said && !dialect->recognises(path, *head)) continue;
-      auto sources = dialect->sources(path, files_);
-      if (!sources.ok()) return complain(path, sources.error());
-      for (dialect::Source& source : *sources) add(std::move(source), stat, sources->size());
+    if (since_ms_ != 0 && changed(path, stat) < since_ms_) return;
+    const auto dialect = whose(path, stat, dialects, was_named);
+    if (!dialect.ok()) return complain(path, dialect.error());
+    if (*dialect == nullptr) {
+      if (was_named) found_.problems.push_back({.path = path, .what = "not recognised"});
       return;
     }
-    if (was_named) found_.problems.push_back({.path = path, .what = "not recognised"});
+    auto sources = (*dialect)->sources(path, files_);
+    if (!sources.ok()) return complain(path, sources.error());
+    for (dialect::Source& source : *sources) add(std::move(source), stat, sources->size());
+  }
+
+  // Null: nobody's.
+  Result<const Dialect*> whose(const std::string& path, const fs::HostStat& stat,
+                               const std::vector<const Dialect*>& dialects, bool was_named) {
+    for (const Dialect* dialect : dialects) {
+      const KnownSource* known = known_.find(dialect->name(), path);
+      if (known != nullptr && known->mark && known->mark->first == stat) return dialect;
+    }
+    TRY_ASSIGN(const std::string head, files_.read(path, kHeadBytes));
+    // Who names a file and its agent is believed.
+    if (was_named && dialects.size() == 1) return dialects.front();
+    for (const Dialect* dialect : dialects) {
+      if (dialect->recognises(path, head)) return dialect;
+    }
+    return nullptr;
   }
 
   // What a database has not taken in yet lies beside it.
@@ -102,6 +116,9 @@ class Finder {
     const std::int64_t modified_ms =
         source.modified_ms != 0 ? source.modified_ms : stat.modified_ns / kNsPerMs;
     if (modified_ms < since_ms_) return;
+    const KnownSource* known = known_.find(source.agent, name_of(source));
+    const bool is_marked = known != nullptr && known->mark;
+    const bool is_current = is_marked && known->mark->is_same_state(look_at(source, stat, files_));
     found_.sources.push_back({.agent = std::move(source.agent),
                               .path = std::move(source.path),
                               .part = std::move(source.part),
@@ -109,9 +126,9 @@ class Finder {
                               .root = std::move(source.root),
                               .bytes = stat.size / parts,
                               .modified_ms = modified_ms,
-                              .session_id = {},
-                              .records = 0,
-                              .is_current = false,
+                              .session_id = known != nullptr ? known->session_id : "",
+                              .records = is_marked ? known->mark->records : 0,
+                              .is_current = is_current,
                               .database = std::move(source.database),
                               .index = std::move(source.index),
                               .state = std::move(source.state)});
@@ -122,6 +139,7 @@ class Finder {
   }
 
   fs::HostFiles& files_;
+  const KnownSources& known_;
   const std::int64_t since_ms_;
   FoundSources found_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> entered_;
@@ -162,16 +180,17 @@ Result<std::vector<Place>> places_of(fs::HostFiles& files, const Variable& varia
   return places;
 }
 
-FoundSources find_in(fs::HostFiles& files, const std::vector<Place>& places,
-                     std::int64_t since_ms) {
-  Finder finder(files, since_ms);
+FoundSources find_in(fs::HostFiles& files, const KnownSources& known,
+                     const std::vector<Place>& places, std::int64_t since_ms) {
+  Finder finder(files, known, since_ms);
   for (const Place& place : places) finder.walk(place.path, place.dialects, true);
   return finder.finish();
 }
 
-FoundSources find_changed(fs::HostFiles& files, const std::vector<Place>& places,
+FoundSources find_changed(fs::HostFiles& files, const KnownSources& known,
+                          const std::vector<Place>& places,
                           const std::vector<std::string>& changed) {
-  Finder finder(files, 0);
+  Finder finder(files, known, 0);
   for (const std::string& path : changed) {
     for (const Place& place : places) {
       if (path == place.path) {

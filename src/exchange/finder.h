@@ -5,6 +5,7 @@
 #include <string>
 
 #include "dialect/dialect.h"
+#include "exchange/known_sources.h"
 #include "quipu/import.h"
 
 namespace quipu::exchange {
@@ -24,11 +25,14 @@ Result<std::vector<Place>> places_of(fs::HostFiles& files, const Variable& varia
                                      const FindOptions& options);
 
 /// Links are not followed below the places; every directory is entered once. What cannot
-/// be looked at is a problem of the answer.
-FoundSources find_in(fs::HostFiles& files, const std::vector<Place>& places, std::int64_t since_ms);
+/// be looked at is a problem of the answer. A file that is known and has not changed is
+/// not opened: it is whose it was.
+FoundSources find_in(fs::HostFiles& files, const KnownSources& known,
+                     const std::vector<Place>& places, std::int64_t since_ms);
 
 /// Only among these files, as far as they lie in one of the places.
-FoundSources find_changed(fs::HostFiles& files, const std::vector<Place>& places,
+FoundSources find_changed(fs::HostFiles& files, const KnownSources& known,
+                          const std::vector<Place>& places,
                           const std::vector<std::string>& changed);
 
 }  // namespace quipu::exchange

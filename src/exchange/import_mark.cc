@@ -16,8 +16,13 @@ constexpr std::uint64_t kSummedBytes = 4096;
 }  // namespace
 
 Result<ImportMark> look_at(const dialect::Source& source, fs::HostFiles& files) {
+  TRY_ASSIGN(const fs::HostStat first, files.stat(source.path));
+  return look_at(source, first, files);
+}
+
+ImportMark look_at(const dialect::Source& source, const fs::HostStat& first, fs::HostFiles& files) {
   ImportMark mark;
-  TRY_ASSIGN(mark.first, files.stat(source.path));
+  mark.first = first;
   const auto add = [&](const std::string& path) {
     const auto stat = files.stat(path);
     if (!stat.ok()) return;
@@ -72,23 +77,35 @@ std::string encode_mark(const ImportMark& mark) {
   return payload;
 }
 
+// One look at all members: as many marks are read as there are sources.
 std::optional<ImportMark> read_mark(std::string_view payload) {
-  using dialect::number_in;
-  const auto size = number_in(payload, "size");
-  const auto modified = number_in(payload, "modifiedNs");
-  if (!size || !modified) return std::nullopt;
   ImportMark mark;
   mark.first.kind = fs::HostKind::kFile;
-  mark.first.size = *size;
-  mark.first.modified_ns = static_cast<std::int64_t>(*modified);
-  mark.first.device = number_in(payload, "device").value_or(0);
-  mark.first.inode = number_in(payload, "inode").value_or(0);
-  mark.others = static_cast<std::uint32_t>(number_in(payload, "others").value_or(0));
-  mark.offset = number_in(payload, "offset").value_or(0);
-  mark.before = static_cast<std::uint32_t>(number_in(payload, "before").value_or(0));
-  mark.records = number_in(payload, "records").value_or(0);
-  mark.part = dialect::text_in(payload, "part");
-  return mark;
+  bool has_size = false;
+  bool has_time = false;
+  json::MemberWalk walk(payload);
+  while (const auto member = walk.next()) {
+    if (member->key == "part" && member->kind == json::Kind::kString) {
+      mark.part = json::decode_string(member->value);
+    }
+    const auto number = dialect::number_of(*member);
+    if (!number) continue;
+    if (member->key == "device") mark.first.device = *number;
+    if (member->key == "inode") mark.first.inode = *number;
+    if (member->key == "others") mark.others = static_cast<std::uint32_t>(*number);
+    if (member->key == "offset") mark.offset = *number;
+    if (member->key == "before") mark.before = static_cast<std::uint32_t>(*number);
+    if (member->key == "records") mark.records = *number;
+    if (member->key == "size") {
+      mark.first.size = *number;
+      has_size = true;
+    }
+    if (member->key == "modifiedNs") {
+      mark.first.modified_ns = static_cast<std::int64_t>(*number);
+      has_time = true;
+    }
+  }
+  return has_size && has_time ? std::optional(mark) : std::nullopt;
 }
 
 }  // namespace quipu::exchange

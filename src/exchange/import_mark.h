@@ -35,8 +35,10 @@ struct ImportMark {
   }
 };
 
-/// The state of a source now; `offset` 0.
+/// The state of a source now; `offset` 0. `first`: that of its first file, for who has
+/// looked at it already.
 Result<ImportMark> look_at(const dialect::Source& source, fs::HostFiles& files);
+ImportMark look_at(const dialect::Source& source, const fs::HostStat& first, fs::HostFiles& files);
 
 /// The sum of the bytes before an offset, for `ImportMark::before`.
 Result<std::uint32_t> sum_before(const std::string& path, std::uint64_t offset,

@@ -15,49 +15,53 @@ namespace {
 
 // How often somebody else may be faster in making the same session.
 constexpr int kTriesMax = 3;
-// New sessions that are made together.
+// New sessions that are made together: each is an open file until then.
 constexpr std::size_t kNewMax = 128;
-constexpr std::size_t kNewBytesMax = std::size_t{8} << 20;
 
 }  // namespace
 
 ImportRun::ImportRun(Store& store, fs::HostFiles& files, const KnownSources& known,
-                     const ImportOptions& options, const Done& done)
+                     const ImportOptions& options, const std::vector<ImportSource>& sources,
+                     const Done& done)
     : store_(store),
       files_(files),
       known_(known),
       options_(options),
+      sources_(sources),
       done_(done),
-      projects_(store, &files) {}
+      projects_(store, &files),
+      names_(sources.size()) {}
 
-void ImportRun::run(const std::vector<ImportSource>& sources) {
-  share_out(sources.size(), options_.threads, [&](std::size_t at) {
-    if (!stopped_) take({.source = &sources[at], .base = Base::kLater});
+void ImportRun::run() {
+  share_out(sources_.size(), options_.threads, [&](std::size_t place) {
+    if (!stopped_) take({.place = place, .base = Base::kLater});
+    names_.pass(place);
   });
   make_new();
-  take_forks();
+  take_waiting();
 }
 
 void ImportRun::take(const Task& task) {
-  auto imported = guarded([&] { return import(*task.source, task.base); });
+  auto imported = guarded([&] { return import(task); });
   if (!imported.ok() && imported.error().code() == Code::kIdConflict && task.tries < kTriesMax) {
     return take(task.again());
   }
   if (imported.ok() && !imported->waits_for.empty()) {
     const MutexLock lock(mutex_);
-    waiting_.push_back({.source = task.source,
+    waiting_.push_back({.place = task.place,
                         .session = std::move(imported->report.session_id),
                         .base = std::move(imported->waits_for)});
     return;
   }
-  if (imported.ok() && !imported->entries.empty()) {
+  if (imported.ok() && imported->log != nullptr) {
     const bool is_enough = keep_new(task, std::move(imported).value());
     return is_enough ? make_new() : void();
   }
-  finish(*task.source, std::move(imported));
+  finish(task, std::move(imported));
 }
 
-void ImportRun::finish(const ImportSource& source, Result<Imported> imported) {
+void ImportRun::finish(const Task& task, Result<Imported> imported) {
+  const ImportSource& source = sources_[task.place];
   ImportReport report;
   if (imported.ok()) {
     report = std::move(imported->report);
@@ -72,9 +76,8 @@ void ImportRun::finish(const ImportSource& source, Result<Imported> imported) {
 
 bool ImportRun::keep_new(const Task& task, Imported imported) {
   const MutexLock lock(mutex_);
-  for (const std::string& entry : imported.entries) new_bytes_ += entry.size();
   new_.push_back({.task = task, .imported = std::move(imported)});
-  return new_.size() >= kNewMax || new_bytes_ >= kNewBytesMax;
+  return new_.size() >= kNewMax;
 }
 
 // Until none is left: one whose name was taken comes back under another.
@@ -84,7 +87,6 @@ void ImportRun::make_new() {
     {
       const MutexLock lock(mutex_);
       sessions.swap(new_);
-      new_bytes_ = 0;
     }
     if (sessions.empty()) return;
     make(std::move(sessions));
@@ -92,35 +94,34 @@ void ImportRun::make_new() {
 }
 
 void ImportRun::make(std::vector<NewSession> sessions) {
-  std::vector<NewLog> logs;
-  for (const NewSession& session : sessions) {
-    logs.push_back(
-        {.session_id = session.imported.report.session_id, .entries = session.imported.entries});
-  }
-  const auto taken = guarded([&] { return store_.backend()->create_all(logs); });
+  std::vector<std::unique_ptr<NewLog>> logs;
+  for (NewSession& session : sessions) logs.push_back(std::move(session.imported.log));
+  const auto taken = guarded([&] { return store_.backend()->create_all(std::move(logs)); });
   for (std::size_t i = 0; i < sessions.size(); ++i) {
     const Task& task = sessions[i].task;
     if (!taken.ok()) {
-      finish(*task.source, taken.error());
+      finish(task, taken.error());
     } else if (std::count(taken->begin(), taken->end(), i) == 0) {
-      finish(*task.source, std::move(sessions[i].imported));
+      finish(task, std::move(sessions[i].imported));
     } else if (task.tries < kTriesMax) {
       take(task.again());
     } else {
-      finish(*task.source, Error(Code::kIdConflict, logs[i].session_id + " exists already"));
+      const std::string& session = sessions[i].imported.report.session_id;
+      finish(task, Error(Code::kIdConflict, session + " exists already"));
     }
   }
 }
 
-Result<Imported> ImportRun::import(const ImportSource& from, Base base) {
+Result<Imported> ImportRun::import(const Task& task) {
+  const ImportSource& from = sources_[task.place];
   const Dialect* dialect = dialect::find_dialect(from.agent);
   if (dialect == nullptr) {
     return Error(Code::kInvalidArgument, "no agent is called " + from.agent);
   }
   const dialect::Source source = source_of(from);
   TRY_ASSIGN(const ImportMark now, look_at(source, files_));
-  ImportFrom start{.position = {}, .state = now, .is_live = options_.is_live, .base = base};
-  const KnownSource* known = known_.find(from);
+  ImportFrom start{.position = {}, .state = now, .is_live = options_.is_live, .base = task.base};
+  const KnownSource* known = known_.find(from.agent, name_of(from));
   if (known != nullptr && known->mark) {
     if (known->mark->is_same_state(now)) {
       Imported unchanged;
@@ -131,37 +132,40 @@ Result<Imported> ImportRun::import(const ImportSource& from, Base base) {
     start.position = position_after(*known->mark, now, source, files_);
     if (start.position.offset != 0) start.state.records = known->mark->records;
   }
-  SessionImport session(store_, *dialect, files_,
-                        [&](const std::string& cwd) { return project_of(cwd); });
+  SessionImport session(
+      store_, *dialect, files_, [&](const std::string& cwd) { return project_of(cwd); },
+      [&](const std::string& id, const std::string& file) {
+        return names_.claim(task.place, id, file);
+      });
   return session.run(source, start);
 }
 
-// Each after what it is a fork of. When nothing goes on, one of them refers to what is
-// not there.
-void ImportRun::take_forks() {
-  std::vector<Waiting> forks;
+// Each after what it is a fork or a copy of. When nothing goes on, one of them refers to
+// what is not there.
+void ImportRun::take_waiting() {
+  std::vector<Waiting> some;
   for (;;) {
     {
       const MutexLock lock(mutex_);
-      std::swap(forks, waiting_);
+      std::swap(some, waiting_);
     }
-    if (forks.empty() || stopped_) return;
-    std::sort(forks.begin(), forks.end(),
-              [](const Waiting& a, const Waiting& b) { return a.source->path < b.source->path; });
-    for (const Waiting& fork : forks) {
-      if (!stopped_) take({.source = fork.source, .base = Base::kStored});
+    if (some.empty() || stopped_) return;
+    std::sort(some.begin(), some.end(),
+              [](const Waiting& a, const Waiting& b) { return a.place < b.place; });
+    for (const Waiting& one : some) {
+      if (!stopped_) take({.place = one.place, .base = Base::kStored});
       make_new();
     }
-    Waiting first;
+    std::optional<Waiting> first;
     {
       const MutexLock lock(mutex_);
-      if (waiting_.size() == forks.size()) first = without_base();
+      if (waiting_.size() == some.size()) first = without_base();
     }
-    if (first.source != nullptr && !stopped_) {
-      take({.source = first.source, .base = Base::kMissing});
+    if (first && !stopped_) {
+      take({.place = first->place, .base = Base::kMissing});
       make_new();
     }
-    forks.clear();
+    some.clear();
   }
 }
 

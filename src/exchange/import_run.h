@@ -1,12 +1,14 @@
 // ImportRun: many sources into a store, several at a time.
 //
 // New sessions are made many at a time: the disk is waited for once for all of them.
-// Sessions that refer to a part of another one come last, each after its base.
+// Sessions that refer to a part of another one come last, each after its base. Which
+// sessions there are in the end does not depend on the threads.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,39 +25,40 @@ class ImportRun {
   using Done = std::function<bool(const ImportReport&)>;
 
   ImportRun(Store& store, fs::HostFiles& files, const KnownSources& known,
-            const ImportOptions& options, const Done& done);
+            const ImportOptions& options, const std::vector<ImportSource>& sources,
+            const Done& done);
 
   /// See Importer::run.
-  void run(const std::vector<ImportSource>& sources);
+  void run();
 
  private:
   using Base = ImportFrom::Base;
 
   struct Task {
-    const ImportSource* source = nullptr;
+    std::size_t place = 0;  // among the sources
     Base base = Base::kLater;
     int tries = 1;
-    Task again() const { return {.source = source, .base = base, .tries = tries + 1}; }
+    Task again() const { return {.place = place, .base = base, .tries = tries + 1}; }
   };
   struct NewSession {
     Task task;
     Imported imported;
   };
-  /// A fork whose base may be among the sources, too.
+  /// One that comes after another session, which may be among the sources, too.
   struct Waiting {
-    const ImportSource* source = nullptr;
+    std::size_t place = 0;
     std::string session;
     std::string base;
   };
 
   void take(const Task& task);
-  void finish(const ImportSource& source, Result<Imported> imported);
+  void finish(const Task& task, Result<Imported> imported);
   /// Whether there are enough of them now.
   bool keep_new(const Task& task, Imported imported);
   void make_new();
   void make(std::vector<NewSession> sessions);
-  Result<Imported> import(const ImportSource& source, Base base);
-  void take_forks();
+  Result<Imported> import(const Task& task);
+  void take_waiting();
   Waiting without_base() REQUIRES(mutex_);
   Result<std::string> project_of(const std::string& cwd);
 
@@ -63,14 +66,15 @@ class ImportRun {
   fs::HostFiles& files_;
   const KnownSources& known_;
   const ImportOptions& options_;
+  const std::vector<ImportSource>& sources_;
   const Done& done_;
   Projects projects_;
+  SessionNames names_;
   std::atomic<bool> stopped_ = false;
 
   Mutex mutex_;
   std::vector<Waiting> waiting_ GUARDED_BY(mutex_);
   std::vector<NewSession> new_ GUARDED_BY(mutex_);  // read, not stored yet
-  std::size_t new_bytes_ GUARDED_BY(mutex_) = 0;
   Mutex projects_mutex_;
   std::map<std::string, std::string> project_ids_ GUARDED_BY(projects_mutex_);  // by directory
 };

@@ -40,18 +40,8 @@ Importer::Importer(Store& store, fs::HostFiles* files,
 Result<FoundSources> Importer::find(const FindOptions& options) {
   return guarded([&]() -> Result<FoundSources> {
     TRY_ASSIGN(const auto places, exchange::places_of(files_, variable_, options));
-    FoundSources found = exchange::find_in(files_, places, options.since_ms);
     TRY_ASSIGN(const auto known, exchange::KnownSources::of(store_));
-    for (ImportSource& source : found.sources) {
-      const exchange::KnownSource* imported = known.find(source);
-      if (imported == nullptr) continue;
-      source.session_id = imported->session_id;
-      const auto now = exchange::look_at(exchange::source_of(source), files_);
-      if (!imported->mark) continue;
-      source.records = imported->mark->records;
-      source.is_current = now.ok() && imported->mark->is_same_state(*now);
-    }
-    return found;
+    return exchange::find_in(files_, known, places, options.since_ms);
   });
 }
 
@@ -68,7 +58,7 @@ Result<void> Importer::run(const std::vector<ImportSource>& sources, const Impor
     }
     if (changed.empty()) return {};
     TRY_ASSIGN(const auto known, exchange::KnownSources::of(store_));
-    exchange::ImportRun(store_, files_, known, options, done).run(changed);
+    exchange::ImportRun(store_, files_, known, options, changed, done).run();
     return {};
   });
 }

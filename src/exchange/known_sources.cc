@@ -27,12 +27,20 @@ void KnownSources::add(const SessionSummary& session) {
                                                      .mark = read_mark(session.import_mark)};
 }
 
-const KnownSource* KnownSources::find(const ImportSource& source) const {
-  const auto found = known_.find(source.agent + ":" + name_of(source));
+const KnownSource* KnownSources::find(std::string_view agent, std::string_view name) const {
+  if (known_.empty()) return nullptr;
+  std::string key;
+  key.reserve(agent.size() + 1 + name.size());
+  key.append(agent).append(":").append(name);
+  const auto found = known_.find(key);
   return found == known_.end() ? nullptr : &found->second;
 }
 
 std::string name_of(const ImportSource& source) {
+  return source.part.empty() ? source.path : source.path + "#" + source.part;
+}
+
+std::string name_of(const dialect::Source& source) {
   return source.part.empty() ? source.path : source.path + "#" + source.part;
 }
 

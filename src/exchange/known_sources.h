@@ -20,8 +20,8 @@ class KnownSources {
   static Result<KnownSources> of(Store& store);
   /// Learns what has become of one session.
   Result<void> look_at(Store& store, const std::string& session_id);
-  /// Null: not imported from there.
-  const KnownSource* find(const ImportSource& source) const;
+  /// Null: not imported from there. `name`: see `name_of`.
+  const KnownSource* find(std::string_view agent, std::string_view name) const;
 
  private:
   void add(const SessionSummary& session);
@@ -31,6 +31,7 @@ class KnownSources {
 
 /// Its path, with `#part`.
 std::string name_of(const ImportSource& source);
+std::string name_of(const dialect::Source& source);
 dialect::Source source_of(const ImportSource& source);
 
 }  // namespace quipu::exchange

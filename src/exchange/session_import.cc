@@ -58,11 +58,13 @@ std::string made_id(std::string_view agent, std::string_view session, std::strin
 }  // namespace
 
 SessionImport::SessionImport(Store& store, const dialect::Dialect& dialect, fs::HostFiles& files,
-                             ProjectOf project_of)
+                             ProjectOf project_of, ClaimName claim_name)
     : store_(store),
       dialect_(dialect),
       files_(files),
       project_of_(std::move(project_of)),
+      claim_name_(std::move(claim_name)),
+      tree_(dialect),
       log_(store) {}
 
 Result<Imported> SessionImport::run(const dialect::Source& source, const ImportFrom& from) {
@@ -74,11 +76,7 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   is_whole_ = reader->is_whole();
   agent_session_ = reader->outline().session;
   TRY_ASSIGN(const bool is_open, open_session(reader->outline(), from.base));
-  if (!is_open) {
-    const std::string& base = reader->outline().base_session;
-    result_.waits_for = dialect::session_id_of(dialect_.name(), base);
-    return std::move(result_);
-  }
+  if (!is_open) return std::move(result_);
   Record record;
   bool is_left = false;  // a line that somebody is writing
   for (;;) {
@@ -89,54 +87,65 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
     TRY(take(record));
   }
   if (stored_ != nullptr && !only_new_) TRY(report_lost());
-  if (is_whole_) add_recipe();
+  if (is_whole_) TRY(add_recipe());
   if (is_left && stored_ != nullptr && !has_news_) return std::move(result_);
   const dialect::ReadPosition end = is_whole_ ? dialect::ReadPosition() : reader->position();
   ImportMark mark = from.state;
   if (is_left) mark.first.size = end.offset;  // whoever looks next finds more
-  if (log_.is_unmade()) {
-    TRY(move_head());
-    TRY(add_mark(mark, end));
-    result_.entries = log_.take_new();
-    return std::move(result_);
-  }
   TRY(flush());
   // Not before everything is on the disk: after a power cut a mark that survived would keep
   // us from reading what did not.
-  TRY(log_.settle());
+  if (!log_.is_new()) TRY(log_.settle());
   TRY(add_mark(mark, end));
-  TRY(log_.flush());
+  if (log_.is_new()) {
+    TRY_ASSIGN(result_.log, log_.take_new());
+  } else {
+    TRY(log_.flush());
+  }
   return std::move(result_);
 }
 
 // Several files may say that they are the same session: copies, resumed sessions. The
-// first that came has the name; each of the others a name with its own in it.
+// first has the name; each of the others a name with its own in it.
 Result<bool> SessionImport::open_session(const dialect::Outline& outline, ImportFrom::Base base) {
   timestamp_ = parse_timestamp(outline.created) ? outline.created : std::string();
-  const std::string mark = sha256_hex(source_name(*source_)).substr(0, 8);
+  const std::string file = source_name(*source_);
+  const std::string mark = sha256_hex(file).substr(0, 8);
   for (const std::string& name : {outline.session, outline.session + "." + mark}) {
     result_.report.session_id = dialect::session_id_of(dialect_.name(), name);
     const std::string& id = result_.report.session_id;
     auto lineage = store_.sessions().lineage(id);
     if (!lineage.ok() && lineage.error().code() == Code::kNotFound) {
-      if (!outline.base_session.empty()) {
-        if (base == ImportFrom::Base::kLater) return false;
-        TRY(find_base(outline));
-        if (base_entry_.empty() && base == ImportFrom::Base::kStored) return false;
-        if (base_entry_.empty()) add_problem("base_missing");
+      const NameClaim claim = claim_name_(id, file);
+      if (claim == NameClaim::kRefused) continue;
+      if (claim == NameClaim::kShared && base != ImportFrom::Base::kMissing) {
+        result_.waits_for = id;  // once it is stored, this source has nothing new
+        return false;
       }
-      TRY(begin(id, outline));
-      return true;
+      return open_new(id, outline, base);
     }
     if (!lineage.ok()) return std::move(lineage).error();
     TRY_ASSIGN(const bool is_ours, is_of_this_source(**lineage));
     if (!is_ours) continue;
-    stored_ = *lineage;
-    log_.begin(id, /*is_new=*/false);
-    TRY(look_at_stored());
+    TRY(log_.begin(id, /*is_new=*/false));
+    TRY(go_on(std::move(lineage).value()));
     return true;
   }
   return Error(Code::kIdConflict, result_.report.session_id + " is a session of another source");
+}
+
+Result<bool> SessionImport::open_new(const std::string& id, const dialect::Outline& outline,
+                                     ImportFrom::Base base) {
+  if (!outline.base_session.empty()) {
+    if (base != ImportFrom::Base::kLater) TRY(find_base(outline));
+    if (base_entry_.empty() && base != ImportFrom::Base::kMissing) {
+      result_.waits_for = dialect::session_id_of(dialect_.name(), outline.base_session);
+      return false;
+    }
+    if (base_entry_.empty()) add_problem("base_missing");
+  }
+  TRY(begin(id, outline));
+  return true;
 }
 
 // The last record of the base that the fork refers to, in whichever log it lies.
@@ -159,15 +168,14 @@ Result<void> SessionImport::find_base(const dialect::Outline& outline) {
     if (!is_it) continue;
     base_session_ = at < base.base() ? base.ancestry()->session(at) : id;
     base_entry_ = envelope.id.view();
-    last_node_ = head_ = base_entry_;
-    has_root_ = true;
+    tree_.begin_at(base_entry_);
     // The fork must not outlive it.
     return store_.backend()->settle(base_session_);
   }
   return {};
 }
 
-Result<bool> SessionImport::is_of_this_source(const Lineage& stored) {
+Result<bool> SessionImport::is_of_this_source(const Lineage& stored) const {
   TRY_ASSIGN(const auto found, stored.find(kSourceId));
   if (!found) return false;
   TRY_ASSIGN(const StoredEntry entry, stored.entry(found->ordinal));
@@ -190,57 +198,28 @@ Result<void> SessionImport::begin(const std::string& id, const dialect::Outline&
   out.member("path", source_->path).text_member("part", source_->part);
   out.member("file", source_name(*source_)).text_member("spawnedBy", outline.spawned_by);
   out.end_object();
-  log_.begin(id, /*is_new=*/true);
-  log_.add(fact(kHeaderId, "session_header", session_header_payload(header)));
-  log_.add(fact(kSourceId, "fact.quipu.source", source));
+  TRY(log_.begin(id, /*is_new=*/true));
+  TRY(add_fact(kHeaderId, "session_header", session_header_payload(header)));
+  return add_fact(kSourceId, "fact.quipu.source", source);
+}
+
+Result<void> SessionImport::go_on(std::shared_ptr<const Lineage> lineage) {
+  TRY_ASSIGN(stored_, StoredSession::look_at(std::move(lineage), dialect_, only_new_));
+  tree_.begin_after(*stored_);
+  torn_ = stored_->end().torn;
+  open_ = stored_->end().open;
   return {};
 }
 
-EntryParts SessionImport::fact(std::string_view id, std::string_view type, std::string_view payload,
-                               std::string_view meta) const {
-  return {.id = id,
-          .parent = std::nullopt,
-          .type = type,
-          .timestamp = timestamp_,
-          .run_id = {},
-          .payload = payload,
-          .meta = meta};
-}
-
-// Where the last pass ended.
-Result<void> SessionImport::look_at_stored() {
-  const LogView& own = stored_->own();
-  has_root_ = stored_->head() != kNone;
-  if (has_root_) {
-    TRY_ASSIGN(head_, stored_->id(stored_->head()));
-    TRY_ASSIGN(const StoredEntry head, stored_->entry(stored_->head()));
-    const Envelope envelope = read_envelope_prefix(head.text);
-    follows_ = dialect::record_type(envelope.type.view()).dialect == &dialect_;
-  }
-  // The last node, the last record and the last mark are among the last entries, or nearly.
-  bool record_found = false;
-  for (Ordinal at = own.fold().count; at-- > 0;) {
-    TRY_ASSIGN(const StoredEntry entry, own.entry(at));
-    const Envelope envelope = read_envelope(entry.text);
-    if (envelope.type.view() == kMarkType && marked_ == 0) marked_ = stored_->base() + at;
-    if (envelope.type.view() == dialect::kRecipeType && stored_recipe_.empty()) {
-      stored_recipe_ = envelope.payload;
-    }
-    if (dialect::record_type(envelope.type.view()).dialect != &dialect_) continue;
-    const dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
-    if (!meta.file.empty()) continue;  // the other files come last, and each is whole
-    if (!record_found) {
-      if (meta.problem == "torn") torn_ = envelope.id.view();
-      if (meta.problem != "torn" && meta.end.empty()) open_ = envelope.id.view();
-    }
-    record_found = true;
-    if (last_node_.empty() && !is_fact(entry.place.type)) last_node_ = envelope.id.view();
-    if (!last_node_.empty() && (marked_ != 0 || !only_new_)) break;
-  }
-  if (last_node_.empty() && stored_->base() > 0) {
-    TRY_ASSIGN(last_node_, stored_->id(stored_->base() - 1));
-  }
-  return {};
+Result<void> SessionImport::add_fact(std::string_view id, std::string_view type,
+                                     std::string_view payload, std::string_view meta) {
+  return log_.add({.id = id,
+                   .parent = std::nullopt,
+                   .type = type,
+                   .timestamp = timestamp_,
+                   .run_id = {},
+                   .payload = payload,
+                   .meta = meta});
 }
 
 void SessionImport::add_problem(std::string_view what) {
@@ -254,25 +233,19 @@ void SessionImport::add_problem(std::string_view what) {
 
 // What the source had when it was read last, and has no longer. It stays stored.
 Result<void> SessionImport::report_lost() {
-  const auto is_met = [&](const std::string& id) {
-    return met_.contains(id) || met_.contains(id.substr(0, id.rfind('~')));
-  };
-  std::set<std::string> last;  // in a source that is written anew, older ones were replaced
+  std::set<std::string, std::less<>> last;  // a source that is written anew replaced older ones
   if (is_whole_) {
-    for (auto& item : dialect::read_recipe(stored_recipe_).items) last.insert(std::move(item.id));
+    for (auto& item : dialect::read_recipe(stored_->end().recipe).items) {
+      last.insert(std::move(item.id));
+    }
   }
-  const LogView& own = stored_->own();
-  for (Ordinal at = 0; at < own.fold().count; ++at) {
-    TRY_ASSIGN(const StoredEntry entry, own.entry(at));
-    const Envelope envelope = read_envelope(entry.text);
-    const dialect::RecordType type = dialect::record_type(envelope.type.view());
-    if (type.dialect != &dialect_) continue;
-    const std::string id(envelope.id.view());
-    if (is_whole_ && (type.is_fact || !last.contains(id))) continue;
+  return stored_->each_record([&](std::string_view text, const dialect::RecordType& type) {
+    const std::string id(text);
+    if (is_whole_ && (type.is_fact || !last.contains(id))) return;
     const bool is_nothing = id.ends_with(".end") || id == superseded_;
-    if (!is_nothing && !is_met(id)) add_problem("lost");
-  }
-  return {};
+    const bool is_met = tree_.is_met(id) || tree_.is_met(id.substr(0, id.rfind('~')));
+    if (!is_nothing && !is_met) add_problem("lost");
+  });
 }
 
 Result<void> SessionImport::take(const Record& record) {
@@ -286,51 +259,58 @@ Result<void> SessionImport::take(const Record& record) {
   ++result_.report.total;
   if (!record.problem.empty()) add_problem(record.problem);
   if (parse_timestamp(record.timestamp)) timestamp_ = record.timestamp;
-  if (placed.id == torn_) torn_.clear();
-
-  dialect::CarriedMeta meta;
-  TRY_ASSIGN(const std::string parent, parent_of(record, meta));
-  remember(record, placed.id, parent);
+  if (placed.id() == torn_) torn_.clear();
   if (is_whole_) {
-    recipe_.items.push_back({.id = placed.id, .end = std::string(record.end)});
+    recipe_.items.push_back({.id = placed.id(), .end = std::string(record.end)});
   }
-  if (placed.fate == Fate::kPresent) {
-    if (!is_whole_ && placed.stored_end.empty() && !record.end.empty())
-      return add_end(placed.id, record.end);
-    return {};
+  TRY_ASSIGN(const ImportTree::Parent parent, tree_.parent_of(record));
+  if (!placed.stored) {
+    TRY(add(record, payload, placed, parent));
+  } else if (!is_whole_ && placed.stored->end.empty() && !record.end.empty()) {
+    TRY(add_end(placed.id(), record.end));
   }
+  TRY(tree_.add(record, *placed.node, parent.id, placed.stored.has_value()));
+  return log_.is_full() ? flush() : Result<void>();
+}
 
+Result<void> SessionImport::add(const Record& record, const dialect::Carried& payload,
+                                const Placed& placed, const ImportTree::Parent& parent) {
+  dialect::CarriedMeta meta;
   meta.carried = payload.carried;
   if (!is_whole_) meta.end = record.end;
   if (record.file != 0) meta.file = dialect::file_name(*source_, record.file);
   meta.problem = record.problem;
+  if (parent.is_missing) meta.source_parent = record.parent;
   meta.supersedes = placed.supersedes;
   if (!torn_.empty()) meta.supersedes = superseded_ = std::exchange(torn_, {});
-  const std::string type = dialect::entry_type_of(dialect_, record.kind, record.is_fact);
   const std::string meta_text = dialect::encode_meta(meta);
-  EntryParts entry = fact(placed.id, type, payload.payload, meta_text);
-  if (!record.is_fact) entry.parent = parent;
-  log_.add(entry);
+  type_buffer_.clear();
+  dialect::append_entry_type(type_buffer_, dialect_, record.kind, record.is_fact);
+  EntryParts entry{.id = placed.id(),
+                   .parent = std::nullopt,
+                   .type = type_buffer_,
+                   .timestamp = timestamp_,
+                   .run_id = {},
+                   .payload = payload.payload,
+                   .meta = meta_text};
+  if (!record.is_fact) entry.parent = parent.id;
   has_news_ = true;
   ++result_.report.added;
-  if (!record.is_fact) TRY(follow(record, placed.id, parent));
-  if (log_.is_full()) TRY(flush());
-  return {};
+  return log_.add(entry);
 }
 
 // A file ended without a line end when it was read, and has gone on since.
 Result<void> SessionImport::add_end(const std::string& id, std::string_view end) {
   const std::string own = id + ".end";
   constexpr std::string_view kNothing = "{\"raw\":\"\"}";
-  TRY_ASSIGN(const auto stored, stored_as(own, kNothing));
+  TRY_ASSIGN(const auto stored, match(own, kNothing));
   if (stored) return {};
   dialect::CarriedMeta meta;
   meta.carried = "text";
   meta.end = end;
-  log_.add(fact(own, dialect::entry_type_of(dialect_, "raw", true), kNothing,
-                dialect::encode_meta(meta)));
   has_news_ = true;
-  return {};
+  return add_fact(own, dialect::entry_type_of(dialect_, "raw", true), kNothing,
+                  dialect::encode_meta(meta));
 }
 
 Result<dialect::Carried> SessionImport::carried(const Record& record) {
@@ -360,119 +340,36 @@ Result<dialect::Carried> SessionImport::carried(const Record& record) {
 
 Result<SessionImport::Placed> SessionImport::place(const Record& record, std::string_view payload) {
   const bool has_own = can_be_id(record.id);
-  const std::string own =
-      has_own ? record.id : made_id(dialect_.name(), agent_session_, payload, 1);
-  std::uint32_t& used = met_[own].versions;
-  for (std::uint32_t version = used + 1;; ++version) {
-    std::string id = own;
-    if (version > 1) {
-      id = has_own ? own + "~" + std::to_string(version)
-                   : made_id(dialect_.name(), agent_session_, payload, version);
-    }
-    TRY_ASSIGN(const auto stored, stored_as(id, payload));
-    const bool is_old =
-        stored && only_new_ && record.file == 0 && stored->at < marked_ && id != torn_;
+  ImportTree::Node& first =
+      tree_.meet(has_own ? record.id : made_id(dialect_.name(), agent_session_, payload, 1));
+  const std::string& own = first.first;
+  const auto candidate = [&](std::uint32_t version) {
+    if (!has_own) return made_id(dialect_.name(), agent_session_, payload, version);
+    return version == 1 ? own : own + "~" + std::to_string(version);
+  };
+  for (std::uint32_t version = first.second.versions + 1;; ++version) {
+    ImportTree::Node& node = version == 1 ? first : tree_.meet(candidate(version));
+    TRY_ASSIGN(auto stored, match(node.first, payload));
+    const bool is_old = stored && stored->is_before && record.file == 0 && node.first != torn_;
     if (stored && (is_old || !stored->is_same)) continue;
-    used = version;
-    Placed placed{.id = std::move(id),
-                  .fate = stored ? Fate::kPresent : Fate::kNew,
-                  .supersedes = {},
-                  .stored_end = stored ? stored->end : std::string()};
-    if (version > 1 && has_own) {
-      placed.supersedes = version == 2 ? own : own + "~" + std::to_string(version - 1);
-    }
+    first.second.versions = version;
+    Placed placed{.node = &node, .stored = std::move(stored)};
+    if (version > 1 && has_own) placed.supersedes = candidate(version - 1);
     return placed;
   }
 }
 
-Result<std::optional<SessionImport::Stored>> SessionImport::stored_as(const std::string& id,
-                                                                      std::string_view payload) {
-  if (stored_ == nullptr) return std::optional<Stored>();
-  TRY_ASSIGN(const auto found, stored_->find(id));
-  if (!found) return std::optional<Stored>();
-  TRY_ASSIGN(const StoredEntry entry, stored_->entry(found->ordinal));
-  const Envelope envelope = read_envelope(entry.text);
-  return std::optional(Stored{.at = found->ordinal,
-                              .is_same = envelope.payload == payload,
-                              .end = dialect::read_meta(envelope.meta).end});
+Result<std::optional<StoredSession::Match>> SessionImport::match(const std::string& id,
+                                                                 std::string_view payload) const {
+  if (stored_ == nullptr) return std::optional<StoredSession::Match>();
+  return stored_->match(id, payload);
 }
 
-Result<bool> SessionImport::is_node(const std::string& id) {
-  if (const auto met = met_.find(id); met != met_.end()) return met->second.is_node;
-  if (stored_ == nullptr) return false;
-  TRY_ASSIGN(const auto found, stored_->find(id));
-  return found && found->is_node;
-}
-
-// Empty: a root, or a fact. A parent that is not in the session is put down in `meta`.
-Result<std::string> SessionImport::parent_of(const Record& record, dialect::CarriedMeta& meta) {
-  if (record.is_fact || record.link == Record::Link::kRoot) return std::string();
-  if (record.link == Record::Link::kPrevious) return last_node_;
-  TRY_ASSIGN(const bool is_there, is_node(record.parent));
-  if (is_there) return record.parent;
-  meta.source_parent = record.parent;
-  return std::string();
-}
-
-void SessionImport::remember(const Record& record, const std::string& id,
-                             const std::string& parent) {
-  const auto at = met_.try_emplace(id).first;
-  if (record.is_fact) return;
-  at->second.is_node = true;
-  last_node_ = id;
-  if (dialect_.leads(record.kind)) {
-    at->second.leader = &at->first;
-  } else if (const auto above = met_.find(parent); above != met_.end()) {
-    at->second.leader = above->second.leader;
-  }
-}
-
-// Keeps track of where the session's head will be, and where the agent would go on.
-Result<void> SessionImport::follow(const Record& record, const std::string& id,
-                                   const std::string& parent) {
-  const bool moves = parent.empty() ? !has_root_ : parent == head_;
-  if (moves) head_ = id;
-  has_root_ = true;
-  switch (record.leads) {
-    case Record::Leads::kHere:
-      leaf_ = id;
-      break;
-    case Record::Leads::kThere:
-      leaf_ = record.leads_to;
-      break;
-    case Record::Leads::kAbove: {
-      TRY_ASSIGN(std::string leader, nearest_leader(parent));
-      if (!leader.empty()) leaf_ = std::move(leader);
-      break;
-    }
-    case Record::Leads::kNot:
-      break;
-  }
-  return {};
-}
-
-Result<std::string> SessionImport::nearest_leader(std::string id) {
-  while (!id.empty()) {
-    if (const auto met = met_.find(id); met != met_.end() && met->second.leader != nullptr) {
-      return *met->second.leader;
-    }
-    if (stored_ == nullptr) break;
-    TRY_ASSIGN(const auto found, stored_->find(id));
-    if (!found) break;
-    TRY_ASSIGN(const StoredEntry entry, stored_->entry(found->ordinal));
-    const Envelope envelope = read_envelope_prefix(entry.text);
-    if (dialect_.leads(dialect::record_type(envelope.type.view()).kind)) return id;
-    if (entry.place.parent == kNone) break;
-    TRY_ASSIGN(id, stored_->id(entry.place.parent));
-  }
-  return std::string();
-}
-
-void SessionImport::add_recipe() {
+Result<void> SessionImport::add_recipe() {
   const std::string recipe = dialect::encode_recipe(recipe_);
-  if (recipe == stored_recipe_) return;
-  log_.add(fact({}, dialect::kRecipeType, recipe));
+  if (stored_ != nullptr && recipe == stored_->end().recipe) return {};
   has_news_ = true;
+  return add_fact({}, dialect::kRecipeType, recipe);
 }
 
 Result<void> SessionImport::add_mark(ImportMark mark, const dialect::ReadPosition& position) {
@@ -481,17 +378,13 @@ Result<void> SessionImport::add_mark(ImportMark mark, const dialect::ReadPositio
   if (mark.offset != 0) {
     TRY_ASSIGN(mark.before, sum_before(source_->path, mark.offset, files_));
   }
-  log_.add(fact({}, kMarkType, encode_mark(mark)));
-  return {};
+  return add_fact({}, kMarkType, encode_mark(mark));
 }
 
 Result<void> SessionImport::move_head() {
-  if (!follows_ || leaf_.empty() || leaf_ == head_) return {};
-  TRY_ASSIGN(const bool is_there, is_node(leaf_));
-  if (!is_there) return {};
-  log_.add(fact({}, "head", "{\"entryId\":" + json::quoted(leaf_) + "}"));
-  head_ = leaf_;
-  return {};
+  TRY_ASSIGN(const std::string head, tree_.move_head());
+  if (head.empty()) return {};
+  return add_fact({}, "head", "{\"entryId\":" + json::quoted(head) + "}");
 }
 
 Result<void> SessionImport::flush() {

@@ -21,15 +21,16 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
-#include "backend/lineage.h"
+#include "backend/backend.h"
 #include "dialect/carry.h"
 #include "dialect/dialect.h"
 #include "dialect/recipe.h"
 #include "exchange/import_mark.h"
+#include "exchange/import_tree.h"
 #include "exchange/imported_log.h"
+#include "exchange/session_names.h"
+#include "exchange/stored_session.h"
 #include "quipu/import.h"
 #include "quipu/store.h"
 
@@ -41,9 +42,9 @@ struct ImportFrom {
   ImportMark state{};
   /// Leave a last line that is cut off for later: somebody may be writing it.
   bool is_live = false;
-  /// A session that refers to a part of another one is imported after that one. While
-  /// others are being imported: later. Then one after the other: those whose base is stored
-  /// whole. At last: without.
+  /// A session that refers to a part of another one is imported after that one, and a copy
+  /// of a file after the file. While others are being imported: later. Then one after the
+  /// other: those whose base is stored whole. At last: without.
   enum class Base : unsigned char { kLater, kStored, kMissing };
   Base base = Base::kMissing;
 };
@@ -51,19 +52,23 @@ struct ImportFrom {
 struct Imported {
   /// Nothing was done: this session must come first.
   std::string waits_for;
-  /// The session is new, and to be made of these entries (`Backend::create_all`). Empty:
-  /// everything is stored, and durable.
-  std::vector<std::string> entries;
+  /// The session is new, and to be made of this (`Backend::create_all`). Null: everything
+  /// is stored, and durable.
+  std::unique_ptr<NewLog> log;
   ImportReport report;
 };
 
 /// The project that a directory belongs to; empty: none.
 using ProjectOf = std::function<Result<std::string>(const std::string& cwd)>;
 
+/// Whether this source may have a name that nobody has in the store. `file`: what it is
+/// called wherever it lies.
+using ClaimName = std::function<NameClaim(const std::string& session_id, const std::string& file)>;
+
 class SessionImport {
  public:
   SessionImport(Store& store, const dialect::Dialect& dialect, fs::HostFiles& files,
-                ProjectOf project_of);
+                ProjectOf project_of, ClaimName claim_name);
 
   /// `id_conflict` when somebody else made the session meanwhile: to be tried again.
   Result<Imported> run(const dialect::Source& source, const ImportFrom& from);
@@ -71,47 +76,35 @@ class SessionImport {
  private:
   using Record = dialect::Record;
 
-  /// What is known of an id that was met in this pass.
-  struct Met {
-    /// The nearest node at or above it whose kind leads: a key of `met_`. Null: none
-    /// that was met.
-    const std::string* leader = nullptr;
-    std::uint32_t versions = 0;  // used of it in this pass
-    bool is_node = false;
-  };
-  enum class Fate : unsigned char { kNew, kPresent };
+  /// Where a record goes: see above.
   struct Placed {
-    std::string id;
-    Fate fate = Fate::kNew;
-    std::string supersedes;
-    std::string stored_end;  // kPresent
-  };
-  struct Stored {
-    Ordinal at = 0;
-    bool is_same = false;
-    std::string end;
+    ImportTree::Node* node = nullptr;
+    std::string supersedes{};
+    std::optional<StoredSession::Match> stored{};  // it is there already
+
+    const std::string& id() const { return node->first; }
   };
 
-  /// False: it waits for its base.
+  /// False: it waits for another session (`Imported::waits_for`).
   Result<bool> open_session(const dialect::Outline& outline, ImportFrom::Base base);
+  Result<bool> open_new(const std::string& id, const dialect::Outline& outline,
+                        ImportFrom::Base base);
   Result<void> find_base(const dialect::Outline& outline);
   Result<void> begin(const std::string& id, const dialect::Outline& outline);
-  EntryParts fact(std::string_view id, std::string_view type, std::string_view payload,
-                  std::string_view meta = {}) const;
-  Result<bool> is_of_this_source(const Lineage& stored);
-  Result<void> look_at_stored();
+  Result<bool> is_of_this_source(const Lineage& stored) const;
+  Result<void> go_on(std::shared_ptr<const Lineage> lineage);
+  Result<void> add_fact(std::string_view id, std::string_view type, std::string_view payload,
+                        std::string_view meta = {});
   Result<void> report_lost();
   Result<void> take(const Record& record);
+  Result<void> add(const Record& record, const dialect::Carried& payload, const Placed& placed,
+                   const ImportTree::Parent& parent);
   Result<dialect::Carried> carried(const Record& record);
   Result<Placed> place(const Record& record, std::string_view payload);
-  Result<std::optional<Stored>> stored_as(const std::string& id, std::string_view payload);
-  Result<bool> is_node(const std::string& id);
-  Result<std::string> parent_of(const Record& record, dialect::CarriedMeta& meta);
-  void remember(const Record& record, const std::string& id, const std::string& parent);
-  Result<void> follow(const Record& record, const std::string& id, const std::string& parent);
-  Result<std::string> nearest_leader(std::string id);
+  Result<std::optional<StoredSession::Match>> match(const std::string& id,
+                                                    std::string_view payload) const;
   Result<void> add_end(const std::string& id, std::string_view end);
-  void add_recipe();
+  Result<void> add_recipe();
   Result<void> add_mark(ImportMark mark, const dialect::ReadPosition& position);
   Result<void> move_head();
   Result<void> flush();
@@ -121,28 +114,23 @@ class SessionImport {
   const dialect::Dialect& dialect_;
   fs::HostFiles& files_;
   ProjectOf project_of_;
+  ClaimName claim_name_;
 
   const dialect::Source* source_ = nullptr;
   std::string agent_session_;              // in its agent's words
-  std::shared_ptr<const Lineage> stored_;  // null: the session is new
   bool only_new_ = false;                  // see above
-  Ordinal marked_ = 0;                     // where the last pass that was finished ended
-  bool is_whole_ = false;                  // see Reader
-  dialect::Recipe recipe_;                 // is_whole_
-  std::string stored_recipe_;              // payload
-  std::unordered_map<std::string, Met> met_;
-  std::string torn_;        // a cut-off line that is stored last, until it is met again
-  std::string superseded_;  // that line, when the whole one was met instead
-  std::string open_;        // the stored record that nothing followed when it was read
-  std::string timestamp_;   // of the last record
-  std::string last_node_;
-  std::string head_;  // as the session will have it
-  bool has_root_ = false;
-  bool follows_ = true;       // the head is the agent's, not moved by anybody else
-  std::string leaf_;          // where the agent goes on; empty: no news
+  std::unique_ptr<StoredSession> stored_;  // null: the session is new
+  ImportTree tree_;
+  bool is_whole_ = false;     // see Reader
+  dialect::Recipe recipe_;    // is_whole_
+  std::string torn_;          // a cut-off line that is stored last, until it is met again
+  std::string superseded_;    // that line, when the whole one was met instead
+  std::string open_;          // the stored record that nothing followed when it was read
+  std::string timestamp_;     // of the last record
   std::string base_session_;  // a new fork's: who has the entry that it goes on from
   std::string base_entry_;
   std::string carry_buffer_;
+  std::string type_buffer_;
 
   bool has_news_ = false;  // something was added
   ImportedLog log_;

@@ -75,7 +75,7 @@ Result<void> Watcher::look_at_all(std::vector<Place> places) {
         is_file ? place.path.substr(0, place.path.rfind('/')) : place.path;
     is_watched = watch_->add(directory).ok() && is_watched;
   }
-  TRY(import(find_in(files_, places_, find_.since_ms)));
+  TRY(import(find_in(files_, known_, places_, find_.since_ms)));
   const auto now = clock_.monotonic();
   const std::chrono::nanoseconds usual = is_watched ? kLookAgain : kLookWithoutWatch;
   look_again_ = now + std::max(usual, (now - began) * kLookingShare);
@@ -94,13 +94,14 @@ Result<void> Watcher::wait() {
   if (changed_.empty() || began < import_again_) return {};
   const std::vector<std::string> files(changed_.begin(), changed_.end());
   changed_.clear();
-  TRY(import(find_changed(files_, places_, files)));
+  TRY(import(find_changed(files_, known_, places_, files)));
   const auto now = clock_.monotonic();
   if (now - began > kLong) import_again_ = now + (now - began) * kImportingShare;
   return {};
 }
 
-Result<void> Watcher::import(const FoundSources& found) {
+Result<void> Watcher::import(FoundSources found) {
+  std::erase_if(found.sources, [](const ImportSource& source) { return source.is_current; });
   ImportOptions live = options_;
   live.is_live = true;
   std::vector<std::string> sessions;
@@ -109,7 +110,7 @@ Result<void> Watcher::import(const FoundSources& found) {
     report(one);
     return !stopped_;
   };
-  ImportRun(store_, files_, known_, live, done).run(found.sources);
+  ImportRun(store_, files_, known_, live, found.sources, done).run();
   for (const std::string& session : sessions) TRY(known_.look_at(store_, session));
   return {};
 }

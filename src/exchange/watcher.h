@@ -35,7 +35,7 @@ class Watcher {
  private:
   Result<void> look_at_all(std::vector<Place> places);
   Result<void> wait();
-  Result<void> import(const FoundSources& found);
+  Result<void> import(FoundSources found);
   void report(const ImportReport& report);
 
   Store& store_;

@@ -222,15 +222,16 @@ Result<void> PosixFsImpl::link(File& file, const std::string& path) {
     posix->set_path(path);
     return {};
   }
-  std::array<char, 40> proc;
-  std::snprintf(proc.data(), proc.size(), "/proc/self/fd/%d", posix->fd());
-  int done = retry([&] {
-    return ::linkat(AT_FDCWD, proc.data(), to.directory->get(), to.name, AT_SYMLINK_FOLLOW);
-  });
-  // Without /proc; this way needs a privilege before Linux 6.10.
+  int done =
+      retry([&] { return ::linkat(posix->fd(), "", to.directory->get(), to.name, AT_EMPTY_PATH); });
+  // That needs a privilege before Linux 6.10, and says ENOENT without. The way through
+  // /proc needs none, but is longer.
   if (done != 0 && errno == ENOENT) {
-    done = retry(
-        [&] { return ::linkat(posix->fd(), "", to.directory->get(), to.name, AT_EMPTY_PATH); });
+    std::array<char, 40> proc;
+    std::snprintf(proc.data(), proc.size(), "/proc/self/fd/%d", posix->fd());
+    done = retry([&] {
+      return ::linkat(AT_FDCWD, proc.data(), to.directory->get(), to.name, AT_SYMLINK_FOLLOW);
+    });
   }
   if (done != 0) return path_error(errno, "link", path);
   posix->set_path(path);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
+#include "base/share_out.h"
 #include "base/try.h"
 #include "view/kinship.h"
 #include "view/session_fold.h"
@@ -63,6 +65,14 @@ bool is_up_to_date(const SessionRow& row, const SurveyedLog& log) {
   return row.summary.problem.empty() && is_fresh(row.cursor, log);
 }
 
+// A log on its way into a list.
+struct Refreshed {
+  const SurveyedLog* log = nullptr;
+  RowPointer before{};                         // null: none
+  RowPointer newer{};                          // made since by `describe`
+  std::optional<Result<RowPointer>> folded{};  // nothing: `before` is up to date
+};
+
 }  // namespace
 
 void Catalogue::load() {
@@ -95,32 +105,46 @@ Result<void> Catalogue::refresh() {
     described.swap(described_);
   }
   TRY_ASSIGN(const std::vector<SurveyedLog> logs, backend_->survey());
-  std::vector<RowPointer> rows;
-  std::vector<RowPointer> changed;
+  std::vector<Refreshed> all;
+  std::vector<std::size_t> stale;  // of them, to be folded
   std::vector<std::string> gone;
-  rows.reserve(logs.size());
+  all.reserve(logs.size());
   auto known = before.begin();
   for (const SurveyedLog& log : logs) {  // both by id
     for (; known != before.end() && (*known)->session_id < log.session_id; ++known) {
       gone.push_back((*known)->session_id);
     }
     const bool has_row = known != before.end() && (*known)->session_id == log.session_id;
-    const RowPointer row = has_row ? *known++ : nullptr;
     const auto newer = described.find(log.session_id);
-    if (row && newer == described.end() && is_up_to_date(*row, log)) {
-      rows.push_back(row);
+    Refreshed one{.log = &log, .before = has_row ? *known++ : nullptr};
+    if (newer != described.end()) one.newer = newer->second;
+    const bool is_stale = !one.before || one.newer || !is_up_to_date(*one.before, log);
+    if (is_stale) stale.push_back(all.size());
+    all.push_back(std::move(one));
+  }
+  for (; known != before.end(); ++known) gone.push_back((*known)->session_id);
+  // Where much is new, as after an import, each core folds a part of it.
+  share_out(stale.size(), 0, [&](std::size_t i) {
+    Refreshed& one = all[stale[i]];
+    one.folded = fold(*one.log, one.newer ? one.newer.get() : one.before.get());
+  });
+  std::vector<RowPointer> rows;
+  std::vector<RowPointer> changed;
+  rows.reserve(all.size());
+  for (Refreshed& one : all) {
+    if (!one.folded) {
+      rows.push_back(std::move(one.before));
       continue;
     }
-    TRY_ASSIGN(const RowPointer folded,
-               fold(log, newer != described.end() ? newer->second.get() : row.get()));
+    if (!one.folded->ok()) return std::move(*one.folded).error();
+    const RowPointer& folded = one.folded->value();
     if (!folded) {
-      if (row) gone.push_back(row->session_id);
+      if (one.before) gone.push_back(one.before->session_id);
       continue;
     }
     rows.push_back(folded);
-    if (!row || *row != *folded) changed.push_back(folded);
+    if (!one.before || *one.before != *folded) changed.push_back(folded);
   }
-  for (; known != before.end(); ++known) gone.push_back((*known)->session_id);
 
   MutexLock lock(mutex_);
   rows_ = std::move(rows);

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kOpenSessionsMax = 256;
 constexpr std::size_t kSnapshotsMax = 64;
-constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
 constexpr std::string_view kLogSuffix = ".jsonl";
 
 class FileLogView : public LogView {
@@ -103,26 +102,6 @@ Result<SurveyedLog> FileBackend::survey(const std::string& session_id) {
   return surveyed(session_id, stat);
 }
 
-Result<std::unique_ptr<fs::File>> write_new_log(fs::Fs& fs, const std::string& directory,
-                                                std::string_view chain_id,
-                                                std::span<const std::string> entries) {
-  TRY_ASSIGN(auto file, fs.create_unnamed(directory));
-  std::uint32_t chain = log::chain_seed(chain_id);
-  std::string buffer;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const std::size_t in_batch =
-        std::min(kBatchEntriesMax, entries.size() - i / kBatchEntriesMax * kBatchEntriesMax);
-    const std::size_t start = buffer.size();
-    log::append_unsealed(buffer, std::string_view(entries[i]).substr(0, entries[i].size() - 1));
-    chain = log::write_seal(buffer.data() + start, buffer.size() - start,
-                            static_cast<std::uint32_t>(in_batch - 1 - i % kBatchEntriesMax), chain);
-    if (buffer.size() < kWriteBytes && i + 1 < entries.size()) continue;
-    TRY(fs::append_all(*file, buffer));
-    buffer.clear();
-  }
-  return file;
-}
-
 Result<void> FileBackend::create(const std::string& session_id,
                                  std::span<const std::string> entries) {
   // The stores of older versions have no directory for system logs.
@@ -131,27 +110,37 @@ Result<void> FileBackend::create(const std::string& session_id,
     TRY(fs_->make_dir(paths_of(session_id).directory));
     TRY(fs_->sync_dir(""));
   }
-  const NewLog log{.session_id = session_id, .entries = entries};
-  TRY_ASSIGN(const std::vector<std::size_t> taken, create_all({&log, 1}));
+  TRY_ASSIGN(auto log, begin(session_id));
+  for (const std::string& entry : entries) TRY(log->add(std::string_view(entry)));
+  TRY(log->finish());
+  std::vector<std::unique_ptr<NewLog>> logs;
+  logs.push_back(std::move(log));
+  TRY_ASSIGN(const std::vector<std::size_t> taken, create_all(std::move(logs)));
   if (taken.empty()) return {};
   return Error(Code::kIdConflict, "session " + session_id + " exists already");
 }
 
+Result<std::unique_ptr<FileNewLog>> FileBackend::begin(const std::string& session_id) {
+  TRY(settle_names());
+  return FileNewLog::begin(*fs_, paths_of(session_id).directory, session_id);
+}
+
+Result<std::unique_ptr<NewLog>> FileBackend::new_log(const std::string& session_id) {
+  TRY_ASSIGN(auto log, begin(session_id));
+  return std::unique_ptr<NewLog>(std::move(log));
+}
+
 // Nobody ever sees a session half made: a file gets its name when it is whole and
 // durable. All contents first, then all names, then their directory.
-Result<std::vector<std::size_t>> FileBackend::create_all(std::span<const NewLog> logs) {
-  TRY(settle_names());
+Result<std::vector<std::size_t>> FileBackend::create_all(
+    std::vector<std::unique_ptr<NewLog>> logs) {
   std::vector<std::unique_ptr<fs::File>> files;
-  for (const NewLog& log : logs) {
-    TRY_ASSIGN(auto file, write_new_log(*fs_, paths_of(log.session_id).directory, log.session_id,
-                                        log.entries));
-    files.push_back(std::move(file));
-  }
+  for (const auto& log : logs) files.push_back(static_cast<FileNewLog&>(*log).take_file());
   TRY(fs_->sync_files(files));
   std::vector<std::size_t> taken;
   std::set<std::string> directories;
   for (std::size_t i = 0; i < logs.size(); ++i) {
-    const log::LogPaths paths = paths_of(logs[i].session_id);
+    const log::LogPaths paths = paths_of(logs[i]->session_id());
     auto linked = fs_->link(*files[i], paths.log);
     if (linked.ok()) {
       directories.insert(paths.directory);

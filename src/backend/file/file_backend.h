@@ -24,6 +24,7 @@
 #include "backend/backend.h"
 #include "backend/file/file_attachments.h"
 #include "backend/file/file_session.h"
+#include "backend/file/new_log.h"
 #include "base/mutex.h"
 #include "fs/fs.h"
 #include "log/session_lock.h"
@@ -51,7 +52,8 @@ class FileBackend : public Backend {
   Result<std::vector<SurveyedLog>> survey() override;
   Result<SurveyedLog> survey(const std::string& session_id) override;
   Result<void> create(const std::string& session_id, std::span<const std::string> entries) override;
-  Result<std::vector<std::size_t>> create_all(std::span<const NewLog> logs) override;
+  Result<std::unique_ptr<NewLog>> new_log(const std::string& session_id) override;
+  Result<std::vector<std::size_t>> create_all(std::vector<std::unique_ptr<NewLog>> logs) override;
   Result<SessionHeader> header(const std::string& session_id) override;
   Result<std::shared_ptr<const LogView>> view(const std::string& session_id,
                                               std::shared_ptr<const Ancestry> inherited) override;
@@ -76,6 +78,7 @@ class FileBackend : public Backend {
   /// After names were made or changed.
   Result<void> sync_names(const std::string& directory);
   std::shared_ptr<FileSession> session(const std::string& session_id);
+  Result<std::unique_ptr<FileNewLog>> begin(const std::string& session_id);
   void close_idle(std::shared_ptr<FileSession> oldest);
   /// Refers to `session_id`: for the length of one call.
   FileSession::FindInherited inherited_of(const std::string& session_id);
@@ -99,10 +102,5 @@ class FileBackend : public Backend {
   // Of a session that was closed to make room: close() must report it.
   std::optional<Error> late_failure_ GUARDED_BY(mutex_);
 };
-
-/// Puts entries into a new, unnamed log file, sealed. Nothing is synced.
-Result<std::unique_ptr<fs::File>> write_new_log(fs::Fs& fs, const std::string& directory,
-                                                std::string_view chain_id,
-                                                std::span<const std::string> entries);
 
 }  // namespace quipu::file

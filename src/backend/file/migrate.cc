@@ -136,8 +136,10 @@ Result<MigrationResult> FileBackend::migrate(const std::string& session_id) {
     if (old.version == kSchemaVersion) return {};
     TRY_ASSIGN(const Upgraded upgraded, upgrade_entries(*seen, old, session_id, filler()));
     result.entries = upgraded.entries.size();
-    TRY_ASSIGN(auto file,
-               write_new_log(*fs_, paths.directory, upgraded.session_id, upgraded.entries));
+    TRY_ASSIGN(const auto log, FileNewLog::begin(*fs_, paths.directory, upgraded.session_id));
+    for (const std::string& entry : upgraded.entries) TRY(log->add(std::string_view(entry)));
+    TRY(log->finish());
+    const auto file = log->take_file();
     TRY(file->sync());
     TRY(check_new_log(*file, upgraded));
     const std::string beside = paths.directory + "/." + session_id + ".new";

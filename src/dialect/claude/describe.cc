@@ -82,22 +82,22 @@ bool is_uuid(std::string_view text) {
 }
 
 void Describer::operator()(const Fields& fields, Record& record) {
-  const std::string type = fields.text("type");
-  record.kind = can_be_kind(type) ? type : "raw";
-  record.timestamp = fields.text("timestamp");
-  record.id = fields.text("uuid");
-  record.is_fact = record.id.empty() || is_metadata(type);
+  fields.read("type", record.kind);
+  if (!can_be_kind(record.kind)) record.kind = "raw";
+  fields.read("timestamp", record.timestamp);
+  fields.read("uuid", record.id);
+  record.is_fact = record.id.empty() || is_metadata(record.kind);
   if (!record.is_fact) return describe_node(fields, record);
   record.id.clear();
   // What it says holds for the session that it names.
-  if (!session_.empty() && is_among(type, kNamesItsSession)) {
+  if (!session_.empty() && is_among(record.kind, kNamesItsSession)) {
     const std::string named = fields.text("sessionId");
     if (!named.empty() && named != session_) record.kind = "elsewhere";
   }
 }
 
 void Describer::describe_node(const Fields& fields, Record& record) {
-  record.parent = fields.text("parentUuid");
+  fields.read("parentUuid", record.parent);
   const LineType type = line_type(record.kind);
   const std::string_view attachment = fields.object("attachment");
   const auto attached = json::find_member(attachment, "type");
@@ -115,7 +115,7 @@ void Describer::describe_node(const Fields& fields, Record& record) {
                                                                 : Record::Leads::kAbove;
   if (is_main && !record.parent.empty()) parents_.insert(hash(record.parent));
   // A compaction cuts the chain; the tree goes on.
-  if (record.parent.empty()) record.parent = fields.text("logicalParentUuid");
+  if (record.parent.empty()) fields.read("logicalParentUuid", record.parent);
   record.link = record.parent.empty() ? Record::Link::kRoot : Record::Link::kParent;
 }
 

@@ -16,7 +16,11 @@ struct Said {
   std::string_view message, forked_from, cost;
   bool is_aside = false;
   bool is_error = false;
+  bool is_typed = true;  // nothing that the program says in the user's name
 };
+
+// Enough for whoever shows a prompt in a line.
+constexpr std::size_t kPromptBytes = 8192;
 
 Said read(std::string_view payload) {
   Said said;
@@ -24,6 +28,10 @@ Said read(std::string_view payload) {
   while (const auto member = walk.next()) {
     if (member->key == "isSidechain") said.is_aside = member->value == "true";
     if (member->key == "isApiErrorMessage") said.is_error = member->value == "true";
+    if (member->key == "isMeta" || member->key == "isCompactSummary" ||
+        member->key == "isVisibleInTranscriptOnly") {
+      said.is_typed = said.is_typed && member->value != "true";
+    }
     if (member->key == "costUSD" && member->kind == Kind::kNumber) said.cost = member->value;
     if (member->kind == Kind::kObject) {
       if (member->key == "message") said.message = member->value;
@@ -67,16 +75,18 @@ void note_answer(const Said& said, Note& into) {
   into.usage.push_back(std::move(note));
 }
 
+// A string's text, or the beginning of a long one.
+std::string beginning_of(std::string_view token) {
+  return json::decode_string(token.size() > kPromptBytes ? token.substr(1, kPromptBytes) : token);
+}
+
 // What the user typed: no result of a tool, nothing the program says in the user's name.
-void note_prompt(const Said& said, std::string_view payload, Note& into) {
-  for (const std::string_view mark : {"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"}) {
-    const auto member = json::find_member(payload, mark);
-    if (member && member->value == "true") return;
-  }
+void note_prompt(const Said& said, Note& into) {
+  if (!said.is_typed) return;
   const auto content = json::find_member(said.message, "content");
   if (!content) return;
   std::string text;
-  if (content->kind == Kind::kString) text = json::decode_string(content->value);
+  if (content->kind == Kind::kString) text = beginning_of(content->value);
   json::ElementWalk walk(content->kind == Kind::kArray ? content->value : "[]");
   while (const auto block = walk.next()) {
     if (text_in(block->value, "type") == "tool_result") return;
@@ -104,7 +114,7 @@ void note_node(LineType type, std::string_view payload, Note& into) {
                         .entry = text_in(said.forked_from, "messageUuid")});
   }
   if (type == LineType::kAssistant) note_answer(said, into);
-  if (type == LineType::kUser && !said.is_aside) note_prompt(said, payload, into);
+  if (type == LineType::kUser && !said.is_aside) note_prompt(said, into);
 }
 
 void note_title(std::string_view payload, std::string_view key, bool is_given, Note& into) {

@@ -149,9 +149,18 @@ TEST(Import, WhatHasNotChangedIsNotReadAgain) {
   class CountingHost : public MemoryHost {
    public:
     int opened = 0;
+    int looked_at = 0;  // files, not directories
     Result<std::unique_ptr<fs::HostFile>> open(const std::string& path) override {
       ++opened;
       return MemoryHost::open(path);
+    }
+    Result<std::string> read(const std::string& path, std::size_t bytes_max) override {
+      ++opened;
+      return MemoryHost::read(path, bytes_max);
+    }
+    Result<fs::HostStat> stat(const std::string& path) override {
+      if (path.find(".jsonl") != std::string::npos) ++looked_at;
+      return MemoryHost::stat(path);
     }
   };
   CountingHost host;
@@ -164,12 +173,13 @@ TEST(Import, WhatHasNotChangedIsNotReadAgain) {
   ASSERT_EQ(found->sources.size(), 1u);
   EXPECT_FALSE(found->sources[0].is_current);
   ASSERT_TRUE(importer.run(found->sources, {}, ignore).ok());
+  host.opened = host.looked_at = 0;
   found = importer.find(there);
   EXPECT_TRUE(found->sources[0].is_current);
   EXPECT_EQ(found->sources[0].session_id, "pi.s1");
-  host.opened = 0;
   ASSERT_TRUE(importer.run(found->sources, {}, ignore).ok());
   EXPECT_EQ(host.opened, 0);
+  EXPECT_EQ(host.looked_at, 1);
 }
 
 TEST(Import, ASecondFileOfTheSameSessionHasANameOfItsOwn) {

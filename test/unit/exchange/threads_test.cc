@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include "quipu/import.h"
@@ -26,6 +28,75 @@ void fill(MemoryHost& host) {
     }
     host.files["/s/2026_" + id + ".jsonl"] = text;
   }
+}
+
+// A machine on which one file cannot be opened before another one was.
+class SlowHost : public MemoryHost {
+ public:
+  std::string slow;
+  std::string awaited;
+
+  Result<std::unique_ptr<fs::HostFile>> open(const std::string& path) override {
+    std::unique_lock lock(mutex_);
+    was_opened_ = was_opened_ || path == awaited;
+    opened_.notify_all();
+    if (path == slow) opened_.wait(lock, [&] { return was_opened_; });
+    return MemoryHost::open(path);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool was_opened_ = false;
+};
+
+// Two files say that they are the same session, and the first comes later than the second.
+TEST(ImportThreads, TheFirstSourceHasTheNameWhicheverIsFaster) {
+  for (int round = 0; round < 20; ++round) {
+    SlowHost host;
+    const std::string text =
+        R"({"type":"session","version":3,"id":"x","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/"})"
+        "\n";
+    host.slow = "/s/a.jsonl";
+    host.awaited = "/s/b.jsonl";
+    host.files = {{host.slow, text}, {host.awaited, text}};
+    auto store = Store::open("memory:").value();
+    Importer importer(store, &host);
+    const auto found = importer.find({.agents = {}, .paths = {"/s"}, .since_ms = 0});
+    ASSERT_TRUE(found.ok());
+    std::map<std::string, std::string> sessions;
+    const auto done = importer.run(found->sources, {.project_id = {}, .threads = 2},
+                                   [&](const ImportReport& report) {
+                                     sessions[report.source] = report.session_id;
+                                     return true;
+                                   });
+    ASSERT_TRUE(done.ok());
+    EXPECT_EQ("pi.x", sessions["/s/a.jsonl"]);
+    EXPECT_TRUE(sessions["/s/b.jsonl"].starts_with("pi.x.")) << sessions["/s/b.jsonl"];
+  }
+}
+
+// The same file lies in two places: there is one session.
+TEST(ImportThreads, CopiesOfAFileAreOneSession) {
+  MemoryHost host;
+  fill(host);
+  const auto copies = host.files;
+  for (const auto& [path, text] : copies) host.files["/t" + path.substr(2)] = text;
+  auto store = Store::open("memory:").value();
+  Importer importer(store, &host);
+  const auto found = importer.find({.agents = {}, .paths = {"/s", "/t"}, .since_ms = 0});
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(2u * kSources, found->sources.size());
+  std::set<std::string> sessions;
+  const auto done = importer.run(found->sources, {.project_id = {}, .threads = 4},
+                                 [&](const ImportReport& report) {
+                                   EXPECT_FALSE(report.error) << report.error->message();
+                                   EXPECT_EQ(report.source[1] == 's' ? 21u : 0u, report.added);
+                                   sessions.insert(report.session_id);
+                                   return true;
+                                 });
+  EXPECT_TRUE(done.ok());
+  EXPECT_EQ(static_cast<std::size_t>(kSources), sessions.size());
 }
 
 TEST(ImportThreads, AllSourcesArriveOnce) {

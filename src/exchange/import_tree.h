@@ -1,0 +1,72 @@
+// ImportTree: the tree of a session as an import sees it grow: the ids that were
+// met, which of them are nodes, where the session's head will be, and where its agent
+// would go on.
+//
+// Thread-safety: one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "dialect/dialect.h"
+#include "exchange/stored_session.h"
+
+namespace quipu::exchange {
+
+class ImportTree {
+ public:
+  struct Met {
+    /// The nearest node at or above it whose kind leads: a key of the map. Null: none
+    /// that was met.
+    const std::string* leader = nullptr;
+    std::uint32_t versions = 0;  // used of this id in this pass
+    bool is_node = false;
+  };
+  /// An id that was met in this pass. Stays where it is.
+  using Node = std::pair<const std::string, Met>;
+
+  explicit ImportTree(const dialect::Dialect& dialect) : dialect_(dialect) {}
+
+  /// Before anything is met: the session is stored. `stored` outlives this.
+  void begin_after(const StoredSession& stored);
+  /// The same: it is a new fork that goes on from `entry`.
+  void begin_at(const std::string& entry);
+
+  Node& meet(const std::string& id) { return *met_.try_emplace(id).first; }
+  bool is_met(const std::string& id) const { return met_.contains(id); }
+  /// Whether a node of this id was met or is stored.
+  Result<bool> is_node(const std::string& id) const;
+
+  /// The entry that a record hangs on; empty: it is a root, or a fact. Its parent may
+  /// be one that is not in the session (`is_missing`): then it is a root as well. The
+  /// view is valid until the next `add`.
+  struct Parent {
+    std::string_view id;
+    bool is_missing = false;
+  };
+  Result<Parent> parent_of(const dialect::Record& record) const;
+
+  /// `node` is the record's, under `parent`. `is_stored`: it was there before.
+  Result<void> add(const dialect::Record& record, Node& node, std::string_view parent,
+                   bool is_stored);
+
+  /// Where the head must be set to be where the agent goes on; empty: it is there, or
+  /// somebody else moved it. From then on it is there.
+  Result<std::string> move_head();
+
+ private:
+  Result<void> follow(const dialect::Record& record, const std::string& id,
+                      std::string_view parent);
+
+  const dialect::Dialect& dialect_;
+  const StoredSession* stored_ = nullptr;  // null: the session is new
+  std::unordered_map<std::string, Met> met_;
+  std::string last_node_;
+  std::string head_;  // as the session will have it
+  bool has_root_ = false;
+  bool follows_ = true;  // the head is the agent's, not moved by anybody else
+  std::string leaf_;     // where the agent goes on; empty: no news
+};
+
+}  // namespace quipu::exchange
