@@ -34,11 +34,14 @@ Result<std::unique_ptr<NewLog>> Backend::new_log(const std::string& session_id) 
   return std::unique_ptr<NewLog>(std::make_unique<CollectedLog>(session_id));
 }
 
+std::span<const std::string> Backend::entries_of(const NewLog& log) {
+  return static_cast<const CollectedLog&>(log).entries();
+}
+
 Result<std::vector<std::size_t>> Backend::create_all(std::vector<std::unique_ptr<NewLog>> logs) {
   std::vector<std::size_t> taken;
   for (std::size_t i = 0; i < logs.size(); ++i) {
-    const auto& log = static_cast<const CollectedLog&>(*logs[i]);
-    auto created = create(log.session_id(), log.entries());
+    auto created = create(logs[i]->session_id(), entries_of(*logs[i]));
     if (created.ok()) continue;
     if (created.error().code() != Code::kIdConflict) return std::move(created).error();
     taken.push_back(i);

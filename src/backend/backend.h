@@ -125,6 +125,10 @@ class Backend {
   /// What the session inherits; null when it is no fork.
   Result<std::shared_ptr<const Ancestry>> ancestry(const std::string& session_id);
 
+ protected:
+  /// What was added to a log that the `new_log` of this class began.
+  static std::span<const std::string> entries_of(const NewLog& log);
+
  private:
   Result<std::shared_ptr<const Lineage>> lineage(const std::string& session_id, int forks);
   Result<std::shared_ptr<const Ancestry>> ancestry(const std::string& session_id, int forks);

@@ -42,10 +42,11 @@ struct Text {
   constexpr Text(const char* both) : sqlite(both), postgres(both) {}
   constexpr Text(const char* for_sqlite, const char* for_postgres)
       : sqlite(for_sqlite), postgres(for_postgres) {}
-  /// A command for many rows at once. `kinds` has a letter a column: t(ext), i(nteger),
-  /// b(ytes). SQLite runs the text for each row, for PostgreSQL $1, $2 … are arrays.
-  constexpr Text(const char* for_sqlite, const char* for_postgres, const char* columns)
-      : sqlite(for_sqlite), postgres(for_postgres), kinds(columns) {}
+  /// A command for many rows. `kinds` has a letter a column: t(ext), i(nteger), b(ytes).
+  /// SQLite runs `one` for each row; PostgreSQL runs it for a single one, and `many`, where
+  /// $1, $2 … are arrays, for more.
+  constexpr Text(const char* one, const char* many, const char* columns)
+      : sqlite(one), postgres(many), kinds(columns) {}
 
   const char* sqlite;
   const char* postgres;

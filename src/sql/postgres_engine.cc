@@ -158,8 +158,10 @@ class PostgresEngine : public Engine {
   }
 
   Result<void> send(const Command& command) {
-    const std::string& sql = expanded_text(command.text.postgres);
-    const PostgresParams params(command.text.kinds, command.params);
+    const Text& text = command.text;
+    const bool is_one = text.kinds != nullptr && command.params.size() == std::strlen(text.kinds);
+    const std::string& sql = expanded_text(is_one ? text.sqlite : text.postgres);
+    const PostgresParams params(is_one ? nullptr : text.kinds, command.params);
     PGconn* connection = connection_.get();
     if (!prepares_) {
       sent_.emplace_back();

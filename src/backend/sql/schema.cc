@@ -49,11 +49,12 @@ constexpr Text kFirst[] = {
     "CREATE TABLE @messages (id {key} NOT NULL, session_id {key} NOT NULL, seq BIGINT NOT NULL,"
     " role TEXT NOT NULL, created_at TEXT NOT NULL, token_usage TEXT,"
     " is_summary BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (session_id, id)){clustered}",
-    "CREATE INDEX idx_messages_session_seq ON @messages (session_id, seq)",
     "CREATE TABLE @message_parts (id {key} NOT NULL, message_id {key} NOT NULL,"
     " session_id {key} NOT NULL, part_type TEXT NOT NULL, payload TEXT NOT NULL,"
-    " seq BIGINT NOT NULL, created_at TEXT NOT NULL, PRIMARY KEY (session_id, id)){clustered}",
-    "CREATE INDEX idx_message_parts_message_seq ON @message_parts (message_id, seq)",
+    " seq BIGINT NOT NULL, created_at TEXT NOT NULL)",
+    // Its key, too: a part is found by its message, and `id` is made from these.
+    "CREATE UNIQUE INDEX idx_message_parts_message_seq ON @message_parts"
+    " (message_id, seq, session_id)",
     "CREATE INDEX idx_message_parts_session_created ON @message_parts (session_id, created_at)",
     "CREATE TABLE @session_runtime_state (session_id {key} NOT NULL PRIMARY KEY,"
     " run_id TEXT NOT NULL DEFAULT '', is_processing BIGINT NOT NULL DEFAULT 0,"

@@ -62,7 +62,7 @@ Result<std::string_view> SqlAppend::text(Ordinal visible) {
     TRY_ASSIGN(const auto rows, engine.ask(kReadEntries, params));
     TRY_ASSIGN(const bool found, rows->next());
     if (!found) return Error(Code::kCorrupt, "an entry of " + session_id_ + " is missing");
-    return std::string(rows->text(5));
+    return std::string(rows->text(4));
   });
   TRY_ASSIGN(fetched_, std::move(line));
   return std::string_view(fetched_);

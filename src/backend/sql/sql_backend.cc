@@ -138,7 +138,7 @@ Result<SessionHeader> SqlBackend::header(const std::string& session_id) {
     TRY_ASSIGN(const auto rows, engine.ask(kReadEntries, params));
     TRY_ASSIGN(const bool found, rows->next());
     if (!found) return std::optional<SessionHeader>();
-    return std::optional(read_session_header(read_envelope(rows->text(5)).payload));
+    return std::optional(read_session_header(read_envelope(rows->text(4)).payload));
   };
   TRY_ASSIGN(auto header, replica_->reading(read));
   if (!header && replica_ != primary_) {
@@ -180,7 +180,7 @@ Result<bool> SqlBackend::is_stored(const std::string& session_id, Ordinal ordina
 
 // --- making ------------------------------------------------------------------------------
 
-Result<std::unique_ptr<SqlAppend>> SqlBackend::new_log(const std::string& session_id,
+Result<std::unique_ptr<SqlAppend>> SqlBackend::planned_log(const std::string& session_id,
                                                        std::span<const std::string> entries) {
   const SessionHeader header = read_session_header(read_envelope(entries.front()).payload);
   std::shared_ptr<const Ancestry> inherited;
@@ -203,7 +203,7 @@ Result<std::unique_ptr<SqlAppend>> SqlBackend::new_log(const std::string& sessio
 Result<void> SqlBackend::create(const std::string& session_id,
                                 std::span<const std::string> entries) {
   TRY(check_writable());
-  TRY_ASSIGN(const auto log, new_log(session_id, entries));
+  TRY_ASSIGN(const auto log, planned_log(session_id, entries));
   const auto commands = log->commands(clock_.unix_ms());
   const nanoseconds deadline = clock_.monotonic() + wait_;
   for (bool is_unsure = false;;) {
@@ -221,19 +221,20 @@ Result<void> SqlBackend::create(const std::string& session_id,
   }
 }
 
-Result<std::vector<std::size_t>> SqlBackend::create_all(std::span<const NewLog> logs) {
+Result<std::vector<std::size_t>> SqlBackend::create_all(
+    std::vector<std::unique_ptr<NewLog>> logs) {
   TRY(check_writable());
   std::vector<std::unique_ptr<SqlAppend>> made;
   std::vector<sql::Command> commands;
-  for (const NewLog& log : logs) {
-    TRY_ASSIGN(auto one, new_log(log.session_id, log.entries));
+  for (const auto& log : logs) {
+    TRY_ASSIGN(auto one, planned_log(log->session_id(), entries_of(*log)));
     auto more = one->commands(clock_.unix_ms());
     std::move(more.begin(), more.end(), std::back_inserter(commands));
     made.push_back(std::move(one));
   }
   if (commands.empty() || commit(commands, sql::Sync::kNow).ok()) return std::vector<std::size_t>();
   // One of them exists, or something is wrong: which, and what, each by itself says.
-  return Backend::create_all(logs);
+  return Backend::create_all(std::move(logs));
 }
 
 // --- appending ---------------------------------------------------------------------------

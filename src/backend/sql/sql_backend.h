@@ -58,7 +58,8 @@ class SqlBackend : public Backend {
   Result<std::vector<SurveyedLog>> survey() override;
   Result<SurveyedLog> survey(const std::string& session_id) override;
   Result<void> create(const std::string& session_id, std::span<const std::string> entries) override;
-  Result<std::vector<std::size_t>> create_all(std::span<const NewLog> logs) override;
+  Result<std::vector<std::size_t>> create_all(
+      std::vector<std::unique_ptr<NewLog>> logs) override;
   Result<SessionHeader> header(const std::string& session_id) override;
   Result<std::shared_ptr<const LogView>> view(const std::string& session_id,
                                               std::shared_ptr<const Ancestry> inherited) override;
@@ -96,8 +97,8 @@ class SqlBackend : public Backend {
   Result<void> commit(std::span<const sql::Command> commands, sql::Sync sync);
   Result<bool> is_stored(const std::string& session_id, Ordinal ordinal, const std::string& id);
   /// The new log as commands.
-  Result<std::unique_ptr<SqlAppend>> new_log(const std::string& session_id,
-                                             std::span<const std::string> entries);
+  Result<std::unique_ptr<SqlAppend>> planned_log(const std::string& session_id,
+                                                 std::span<const std::string> entries);
 
   Clock& clock_;
   Random& random_;

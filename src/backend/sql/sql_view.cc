@@ -4,6 +4,7 @@
 
 #include "backend/sql/statements.h"
 #include "base/try.h"
+#include "model/envelope.h"
 
 namespace quipu::sqlstore {
 namespace {
@@ -28,47 +29,49 @@ SqlView::SqlView(std::shared_ptr<sql::Pool> pool, std::string session_id, LogHea
     : pool_(std::move(pool)),
       session_id_(std::move(session_id)),
       head_(std::move(head)),
-      stretch_(stretch_length(head_)) {}
+      length_(stretch_length(head_)),
+      stretches_(head_.fold.count / length_ + 1) {}
 
-Result<SqlView::Stretch> SqlView::fetch(Ordinal first, Ordinal end) const {
-  return pool_->reading([&](sql::Engine& engine) -> Result<Stretch> {
+Result<std::unique_ptr<const SqlView::Stretch>> SqlView::fetch(Ordinal first, Ordinal end) const {
+  using Fetched = std::unique_ptr<const Stretch>;
+  return pool_->reading([&](sql::Engine& engine) -> Result<Fetched> {
     const sql::Param params[] = {session_id_, std::int64_t{first}, std::int64_t{end}};
     TRY_ASSIGN(const auto rows, engine.ask(kReadEntries, params));
-    Stretch stretch;
-    stretch.reserve(end - first);
+    auto stretch = std::make_unique<Stretch>();
+    stretch->rows.reserve(end - first);
     for (;;) {
       TRY_ASSIGN(const bool more, rows->next());
       if (!more) break;
-      stretch.push_back({.id = std::string(rows->text(0)),
-                         .place = placement(rows->text(1), integer_or_null(*rows, 2),
-                                            rows->integer(3), rows->integer(4) != 0),
-                         .line = std::string(rows->text(5))});
+      const std::string_view line = rows->text(4);
+      stretch->rows.push_back({.place = placement(rows->text(0), integer_or_null(*rows, 1),
+                                                  rows->integer(2), rows->integer(3) != 0),
+                               .offset = stretch->lines.size(),
+                               .bytes = line.size()});
+      stretch->lines += line;
     }
-    if (stretch.size() != end - first) {
-      return missing(session_id_, first + static_cast<Ordinal>(stretch.size()));
+    if (stretch->rows.size() != end - first) {
+      return missing(session_id_, first + static_cast<Ordinal>(stretch->rows.size()));
     }
-    return stretch;
+    return Fetched(std::move(stretch));
   });
 }
 
-Result<const SqlView::Row*> SqlView::row(Ordinal own) const {
-  if (own >= head_.fold.count) return Error(Code::kInternal, "no such entry");
-  const Ordinal first = own - own % stretch_;
-  {
-    MutexLock lock(mutex_);
-    if (const auto known = stretches_.find(first); known != stretches_.end()) {
-      return &known->second[own - first];
-    }
-  }
-  // Two threads may fetch the same: the first to come back is kept.
-  TRY_ASSIGN(Stretch stretch, fetch(first, std::min(first + stretch_, head_.fold.count)));
-  MutexLock lock(mutex_);
-  return &stretches_.emplace(first, std::move(stretch)).first->second[own - first];
-}
-
 Result<StoredEntry> SqlView::entry(Ordinal own) const {
-  TRY_ASSIGN(const Row* found, row(own));
-  return StoredEntry{.place = found->place, .text = found->line};
+  if (own >= head_.fold.count) return Error(Code::kInternal, "no such entry");
+  const Ordinal number = own / length_;
+  const Stretch* stretch = stretches_[number].load(std::memory_order_acquire);
+  if (stretch == nullptr) {
+    // Two threads may fetch the same: either copy will do.
+    const Ordinal first = number * length_;
+    TRY_ASSIGN(auto made, fetch(first, std::min(first + length_, head_.fold.count)));
+    stretch = made.get();
+    MutexLock lock(mutex_);
+    owned_.push_back(std::move(made));
+    stretches_[number].store(stretch, std::memory_order_release);
+  }
+  const Row& row = stretch->rows[own % length_];
+  return StoredEntry{.place = row.place,
+                     .text = std::string_view(stretch->lines).substr(row.offset, row.bytes)};
 }
 
 Result<std::vector<Placement>> SqlView::places() const {
@@ -93,8 +96,8 @@ Result<std::vector<Placement>> SqlView::places() const {
 Result<std::string> SqlView::id(Ordinal own) const {
   if (own + 1 == head_.fold.count) return head_.tail_id;
   if (own + head_.fold.base == head_.fold.head) return head_.head_id;
-  TRY_ASSIGN(const Row* found, row(own));
-  return found->id;
+  TRY_ASSIGN(const StoredEntry found, entry(own));
+  return std::string(read_envelope_prefix(found.text).id.view());
 }
 
 Result<std::optional<Ordinal>> SqlView::find(std::string_view id) const {

@@ -6,9 +6,10 @@
 // Thread-safety: every call from every thread.
 #pragma once
 
-#include <map>
+#include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backend/lineage.h"
 #include "backend/sql/log_head.h"
@@ -24,28 +25,32 @@ class SqlView : public LogView {
   const FoldState& fold() const override { return head_.fold; }
   std::uint32_t damaged() const override { return 0; }
   std::uint64_t settled_bytes() const override { return head_.bytes; }
-  Result<StoredEntry> entry(Ordinal own) const override;
+  Result<StoredEntry> entry(Ordinal own) const override EXCLUDES(mutex_);
   Result<std::vector<Placement>> places() const override;
   Result<std::string> id(Ordinal own) const override;
   Result<std::optional<Ordinal>> find(std::string_view id) const override;
 
  private:
   struct Row {
-    std::string id;
     Placement place;
-    std::string line;
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
   };
-  using Stretch = std::vector<Row>;
+  struct Stretch {
+    std::vector<Row> rows;
+    std::string lines;
+  };
 
-  Result<const Row*> row(Ordinal own) const EXCLUDES(mutex_);
-  Result<Stretch> fetch(Ordinal first, Ordinal end) const;
+  Result<std::unique_ptr<const Stretch>> fetch(Ordinal first, Ordinal end) const;
 
   const std::shared_ptr<sql::Pool> pool_;
   const std::string session_id_;
   const LogHead head_;
-  const Ordinal stretch_;  // entries in one
+  const Ordinal length_;  // entries in a stretch
+  // What has been fetched is read without the mutex, and never taken out.
+  mutable std::vector<std::atomic<const Stretch*>> stretches_;
   mutable Mutex mutex_;
-  mutable std::map<Ordinal, Stretch> stretches_ GUARDED_BY(mutex_);  // never taken out
+  mutable std::vector<std::unique_ptr<const Stretch>> owned_ GUARDED_BY(mutex_);
 };
 
 }  // namespace quipu::sqlstore

@@ -41,7 +41,7 @@ inline constexpr Text kAddEntries{
     "tittiiitit"};
 
 inline constexpr Text kReadEntries =
-    "SELECT id, type, parent, depth, orphan, line FROM @entries"
+    "SELECT type, parent, depth, orphan, line FROM @entries"
     " WHERE session_id = $1 AND ordinal >= $2 AND ordinal < $3 ORDER BY ordinal";
 
 inline constexpr Text kReadPlaces =
