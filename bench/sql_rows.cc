@@ -86,17 +86,18 @@ Row sqlite_append(Fixture& fixture) {
     made = round;
     return block;
   };
-  const Rounds rounds = take_turns(
-      fixture.sizes().durable_rounds,
-      {[&](std::size_t round) {
-         const auto& some = entries(round);
-         return median_cost(some.size(),
-                            [&](std::size_t i) { append(store, session, {&some[i], 1}); });
-       },
-       [&](std::size_t round) {
-         const auto& some = entries(round);
-         return median_cost(some.size(), [&](std::size_t i) { bare.append(some[i]); });
-       }});
+  const Rounds rounds =
+      take_turns(fixture.sizes().durable_rounds,
+                 {[&](std::size_t round) {
+                    const auto& some = entries(round);
+                    return median_cost(some.size(), [&](std::size_t i) {
+                      append(store, session, {&some[i], 1});
+                    });
+                  },
+                  [&](std::size_t round) {
+                    const auto& some = entries(round);
+                    return median_cost(some.size(), [&](std::size_t i) { bare.append(some[i]); });
+                  }});
   must(store.close(), "close");
   return {.name = "sqlite: durable append, p50 / one-table INSERT",
           .ours = rounds.cost(0),
@@ -121,25 +122,25 @@ Row sqlite_resume(Fixture& fixture) {
   }
   Store store = open_at("sqlite:" + file.string());
   PlainSelect plain(file, session);
-  const Rounds rounds =
-      take_turns(fixture.sizes().tree_rounds / 2,
-                 {[&](std::size_t) {
-                    const Stopwatch watch;
-                    auto reader = must(store.sessions().read_session(session), "read");
-                    std::size_t count = 0;
-                    while (const auto entry = must(reader.next(), "next")) {
-                      consume(entry->json.data());
-                      ++count;
-                    }
-                    check(count == fixture.sizes().context_entries + 1, "another number of entries");
-                    return watch.nanoseconds();
-                  },
-                  [&](std::size_t) {
-                    const Stopwatch watch;
-                    const auto lines = plain.read();
-                    check(lines.size() == fixture.sizes().context_entries + 1, "rows");
-                    return watch.nanoseconds();
-                  }});
+  const Rounds rounds = take_turns(
+      fixture.sizes().tree_rounds / 2,
+      {[&](std::size_t) {
+         const Stopwatch watch;
+         auto reader = must(store.sessions().read_session(session), "read");
+         std::size_t count = 0;
+         while (const auto entry = must(reader.next(), "next")) {
+           consume(entry->json.data());
+           ++count;
+         }
+         check(count == fixture.sizes().context_entries + 1, "another number of entries");
+         return watch.nanoseconds();
+       },
+       [&](std::size_t) {
+         const Stopwatch watch;
+         const auto lines = plain.read();
+         check(lines.size() == fixture.sizes().context_entries + 1, "rows");
+         return watch.nanoseconds();
+       }});
   return {.name = "sqlite: all entries of a session / their plain SELECT",
           .ours = rounds.cost(0),
           .other = rounds.cost(1),
@@ -160,17 +161,18 @@ std::vector<Row> postgres_appends(Fixture& fixture, const PostgresServer& server
     made = round;
     return block;
   };
-  const Rounds single = take_turns(
-      fixture.sizes().durable_rounds,
-      {[&](std::size_t round) {
-         const auto& some = entries(round);
-         return median_cost(some.size(),
-                            [&](std::size_t i) { append(store, session, {&some[i], 1}); });
-       },
-       [&](std::size_t round) {
-         const auto& some = entries(round);
-         return median_cost(some.size(), [&](std::size_t i) { bare.append(some[i]); });
-       }});
+  const Rounds single =
+      take_turns(fixture.sizes().durable_rounds,
+                 {[&](std::size_t round) {
+                    const auto& some = entries(round);
+                    return median_cost(some.size(), [&](std::size_t i) {
+                      append(store, session, {&some[i], 1});
+                    });
+                  },
+                  [&](std::size_t round) {
+                    const auto& some = entries(round);
+                    return median_cost(some.size(), [&](std::size_t i) { bare.append(some[i]); });
+                  }});
   size = fixture.sizes().batch_entries;
   made.reset();
   const Rounds batch = take_turns(fixture.sizes().batch_rounds / 2,
@@ -215,23 +217,23 @@ Row postgres_sessions(Fixture& fixture, const PostgresServer& server) {
   const std::size_t average =
       static_cast<std::size_t>(bytes / static_cast<double>(kSessions * work[0].size()));
   std::size_t next = 0;
-  const Rounds rounds = take_turns(
-      fixture.sizes().process_rounds / 5 + 1,
-      {[&](std::size_t) {
-         const Stopwatch watch;
-         std::vector<std::thread> threads;
-         for (std::size_t s = 0; s < kSessions; ++s) {
-           threads.emplace_back([&, s] {
-             for (std::size_t i = 0; i < appends; ++i) {
-               append(store, sessions[s], {&work[s][(next + i) % work[s].size()], 1});
-             }
-           });
-         }
-         for (auto& thread : threads) thread.join();
-         next += appends;
-         return static_cast<double>(kSessions * appends) * 1e9 / watch.nanoseconds();
-       },
-       [&](std::size_t) { return server.pgbench(kSessions, appends, average); }});
+  const Rounds rounds =
+      take_turns(fixture.sizes().process_rounds / 5 + 1,
+                 {[&](std::size_t) {
+                    const Stopwatch watch;
+                    std::vector<std::thread> threads;
+                    for (std::size_t s = 0; s < kSessions; ++s) {
+                      threads.emplace_back([&, s] {
+                        for (std::size_t i = 0; i < appends; ++i) {
+                          append(store, sessions[s], {&work[s][(next + i) % work[s].size()], 1});
+                        }
+                      });
+                    }
+                    for (auto& thread : threads) thread.join();
+                    next += appends;
+                    return static_cast<double>(kSessions * appends) * 1e9 / watch.nanoseconds();
+                  },
+                  [&](std::size_t) { return server.pgbench(kSessions, appends, average); }});
   return {.name = "postgres: 8 sessions at once / pgbench with the bare INSERT",
           .unit = Unit::kPerSecond,
           .ours = rounds.cost(0),

@@ -2,13 +2,14 @@
 
 _quipu() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage stats rename tag archive project verify repair migrate dump version"
-  local shared="--store --json --color --no-pager --help"
+  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage stats rename tag archive project verify repair migrate upgrade copy dump version"
+  local shared="--store --schema --replica --json --color --no-pager --help"
   local i command= position=0 store=()
   COMPREPLY=()
 
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
+      --schema | --replica | --session) ((i++)) ;;
       --store) store=(--store "${COMP_WORDS[++i]}") ;;
       --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after | --phase | --out) ((i++)) ;;
       -*) ;;
@@ -46,6 +47,8 @@ _quipu() {
       import) own="--dry-run --watch --since --project" ;;
       export) own="--to --out --install --report --normalise" ;;
       adopt) own="--phase --out --in-place --dry-run" ;;
+      upgrade) own="--dry-run --i-have-a-backup" ;;
+      copy) own="--session" ;;
       usage) own="--by --from --to" ;;
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;
@@ -71,10 +74,12 @@ _quipu() {
     mapfile -t COMPREPLY < <(compgen -W "codepilot" -- "$current")
   elif [[ $command == adopt ]]; then
     compopt -o default
-  elif [[ $command == @(import|sources) ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "claude codex gemini pi" -- "$current")
+  elif [[ $command == copy ]]; then
     compopt -o default
-  elif [[ $position -eq 0 && $command != @(init|new|list|usage|version) ]]; then
+  elif [[ $command == @(import|sources) ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "claude codepilot codex craft gemini jsonl myagents opencode pi" -- "$current")
+    compopt -o default
+  elif [[ $position -eq 0 && $command != @(init|new|list|usage|upgrade|version) ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" "${store[@]}" list --all --ids 2>/dev/null)" -- "$current")
   elif [[ $command == @(append|branch|attach|queue) ]]; then
     compopt -o default

@@ -1,10 +1,12 @@
 # fish completion for quipu: commands, options, session ids.
 
-set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage stats rename tag archive project verify repair migrate dump version
+set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage stats rename tag archive project verify repair migrate upgrade copy dump version
 set -l with_session append head fork branch diff label redact show tree path cat context compact state queue recover stats rename tag archive verify repair migrate dump
 
 complete -c quipu -f
 complete -c quipu -l store -x -a '(__fish_complete_directories)' -d 'the store'
+complete -c quipu -l schema -x -d 'the schema of a PostgreSQL store'
+complete -c quipu -l replica -x -d 'a replica to read from'
 complete -c quipu -l json -d 'answers and errors as JSON'
 complete -c quipu -l color -x -a 'auto always never' -d 'colours'
 complete -c quipu -l no-pager -d 'no pager'
@@ -44,6 +46,8 @@ complete -c quipu -n "$none" -a project -d 'list, show, rename, relocate, assign
 complete -c quipu -n "$none" -a verify -d 'check every seal, parent and index'
 complete -c quipu -n "$none" -a repair -d 'mend what can be mended'
 complete -c quipu -n "$none" -a migrate -d 'rewrite sessions of older versions'
+complete -c quipu -n "$none" -a upgrade -d 'bring the schema of a store in a database up to date'
+complete -c quipu -n "$none" -a copy -d 'copy sessions from one store to another'
 complete -c quipu -n "$none" -a dump -d 'show how the log is stored'
 complete -c quipu -n "$none" -a version -d 'print the version'
 
@@ -123,3 +127,7 @@ complete -c quipu -n '__fish_seen_subcommand_from list' -l after -x -d 'go on af
 complete -c quipu -n '__fish_seen_subcommand_from tag' -l remove -x -d 'a tag to take away'
 complete -c quipu -n '__fish_seen_subcommand_from archive' -l undo -d 'put it into lists again'
 complete -c quipu -n '__fish_seen_subcommand_from project' -a 'list show rename relocate assign'
+complete -c quipu -n '__fish_seen_subcommand_from upgrade' -l dry-run -d 'say what would be done'
+complete -c quipu -n '__fish_seen_subcommand_from upgrade' -l i-have-a-backup -d 'there is one'
+complete -c quipu -n '__fish_seen_subcommand_from copy' -l session -x -d 'only this session'
+complete -c quipu -n '__fish_seen_subcommand_from copy' -F

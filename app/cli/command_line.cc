@@ -39,6 +39,9 @@ void add_shared_options(CLI::App& app, Context& context) {
                  "the store: a directory or a URL (else QUIPU_STORE, else the user's data "
                  "directory)")
       ->type_name("URL|DIR");
+  app.add_option("--schema", context.schema, "the schema of a PostgreSQL store")->type_name("NAME");
+  app.add_option("--replica", context.replica, "PostgreSQL: a replica to read from")
+      ->type_name("URL");
   app.add_flag("--json", context.json, "answers and errors as JSON");
   app.add_option_function<std::string>(
          "--color",
@@ -224,7 +227,8 @@ void CommandLine::add_command(const char* name, const char* summary,
   declare(declaration);
   if (!declaration.hyphen_option().empty()) hyphen_options_[name] = declaration.hyphen_option();
   const std::string own = command->get_footer();
-  command->footer(own + (own.empty() ? "" : "\n") + "Also: --store, --json, --color, --no-pager.");
+  command->footer(own + (own.empty() ? "" : "\n") +
+                  "Also: --store, --schema, --replica, --json, --color, --no-pager.");
   command->callback([this, run = std::move(run)] { context_.run = run; });
 }
 

@@ -36,6 +36,16 @@ void Context::inspect_streams() {
 }
 
 Result<std::string> Context::store_location() const {
+  if (schema.empty()) return store_place();
+  auto place = store_place();
+  if (!place) return place;
+  if (!place->starts_with("postgres")) {
+    return Error(Code::kInvalidArgument, "--schema is for stores on PostgreSQL");
+  }
+  return *place + (place->find('?') == std::string::npos ? "?" : "&") + "schema=" + schema;
+}
+
+Result<std::string> Context::store_place() const {
   if (!store.empty()) return store;
   if (std::string place = environment("QUIPU_STORE"); !place.empty()) return place;
   const std::string data = environment("XDG_DATA_HOME");
@@ -57,7 +67,13 @@ Result<Store> Context::open_store(bool create) const {
     std::error_code ignored;
     std::filesystem::create_directories(std::filesystem::path(*place).parent_path(), ignored);
   }
-  auto opened = Store::open(*place, {.create = create});
+  StoreOptions options;
+  options.create = create;
+  options.replica = replica;
+  if (!replica.empty() && !schema.empty()) {
+    options.replica += (replica.find('?') == std::string::npos ? "?schema=" : "&schema=") + schema;
+  }
+  auto opened = Store::open(*place, options);
   if (!opened && opened.error().code() == Code::kNotFound) {
     return std::move(opened).error().with_hint(
         "`quipu init` makes a store, `quipu new` a store and a session; --store and QUIPU_STORE "

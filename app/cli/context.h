@@ -17,7 +17,9 @@ using Run = std::function<Result<int>()>;
 
 struct Context {
   // The options that all commands share.
-  std::string store;  // empty: QUIPU_STORE, else the default place
+  std::string store;    // empty: QUIPU_STORE, else the default place
+  std::string schema;   // of a PostgreSQL store; empty: as its URL says
+  std::string replica;  // URL; empty: none
   bool json = false;
   bool no_pager = false;
   ColorMode color = ColorMode::kAuto;
@@ -32,6 +34,7 @@ struct Context {
   /// Looks at the streams; after the options are read.
   void inspect_streams();
 
+  /// Its URL or directory.
   Result<std::string> store_location() const;
   Result<Store> open_store(bool create = false) const;
 
@@ -56,6 +59,9 @@ struct Context {
   std::string shown(std::string_view content) const {
     return safe_line(content, out.terminal().charset());
   }
+
+ private:
+  Result<std::string> store_place() const;
 };
 
 }  // namespace quipu::cli

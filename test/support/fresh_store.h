@@ -11,8 +11,10 @@ enum class Engine { kMemory, kFile, kSqlite, kPostgres };
 
 class FreshStore {
  public:
-  explicit FreshStore(Engine engine);
-  /// To be opened with `create`. There is one place on PostgreSQL: the next one made empties it.
+  /// On PostgreSQL a place is emptied by the next one that is made there; `number` names
+  /// others.
+  explicit FreshStore(Engine engine, int number = 0);
+  /// To be opened with `create`.
   const std::string& url() const { return url_; }
 
  private:

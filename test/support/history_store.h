@@ -61,6 +61,7 @@ class StoreTarget : public HistoryTarget {
 
   void set_door(Door door) { door_ = door; }
   SessionStore& api() { return store_->sessions(); }
+  Store& store() { return *store_; }
   bool in_memory() const { return url_ == "memory:"; }
 
  private:

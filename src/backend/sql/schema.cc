@@ -14,12 +14,14 @@ constexpr Text kFirst[] = {
     {"CREATE TABLE @entries (position INTEGER PRIMARY KEY, session_id {key} NOT NULL,"
      " ordinal BIGINT NOT NULL, id {key} NOT NULL, type TEXT NOT NULL, parent BIGINT,"
      " depth BIGINT NOT NULL, orphan BIGINT NOT NULL, created_at TEXT NOT NULL,"
-     " crc BIGINT NOT NULL, line TEXT NOT NULL)",
+     " crc BIGINT NOT NULL, role TEXT, token_usage TEXT, is_summary BIGINT NOT NULL,"
+     " line TEXT NOT NULL)",
      "CREATE TABLE @entries (position BIGINT GENERATED ALWAYS AS IDENTITY,"
      " tx xid8 NOT NULL DEFAULT pg_current_xact_id(), session_id {key} NOT NULL,"
      " ordinal BIGINT NOT NULL, id {key} NOT NULL, type TEXT NOT NULL, parent BIGINT,"
      " depth BIGINT NOT NULL, orphan BIGINT NOT NULL, created_at TEXT NOT NULL,"
-     " crc BIGINT NOT NULL, line TEXT NOT NULL)"},
+     " crc BIGINT NOT NULL, role TEXT, token_usage TEXT, is_summary BIGINT NOT NULL,"
+     " line TEXT NOT NULL)"},
     "CREATE UNIQUE INDEX entries_ordinal ON @entries (session_id, ordinal)",
     "CREATE UNIQUE INDEX entries_id ON @entries (session_id, id)",
     {kNothing, "CREATE INDEX entries_feed ON @entries (tx, position)"},
@@ -46,9 +48,9 @@ constexpr Text kFirst[] = {
     " status TEXT NOT NULL DEFAULT 'active', agent_id TEXT NOT NULL DEFAULT ''){clustered}",
     "CREATE INDEX idx_chat_sessions_project ON @chat_sessions (project_id, is_archived)",
     "CREATE INDEX idx_chat_sessions_parent ON @chat_sessions (parent_session_id)",
-    "CREATE TABLE @messages (id {key} NOT NULL, session_id {key} NOT NULL, seq BIGINT NOT NULL,"
-    " role TEXT NOT NULL, created_at TEXT NOT NULL, token_usage TEXT,"
-    " is_summary BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (session_id, id)){clustered}",
+    // A message is an entry, so this has no rows of its own.
+    "CREATE VIEW @messages AS SELECT id, session_id, ordinal AS seq, role, created_at,"
+    " token_usage, is_summary FROM @entries WHERE role IS NOT NULL",
     "CREATE TABLE @message_parts (id {key} NOT NULL, message_id {key} NOT NULL,"
     " session_id {key} NOT NULL, part_type TEXT NOT NULL, payload TEXT NOT NULL,"
     " seq BIGINT NOT NULL, created_at TEXT NOT NULL)",
@@ -74,9 +76,7 @@ constexpr Text kFirst[] = {
     {kNothing, "COMMENT ON TABLE @attachment_chunks IS 'The bytes of attachments.'"},
     {kNothing, "COMMENT ON TABLE @projects IS 'Computed from the log system/projects.'"},
     {kNothing, "COMMENT ON TABLE @chat_sessions IS 'Computed: one row a session.'"},
-    {kNothing,
-     "COMMENT ON TABLE @messages IS 'Computed: one row a message entry; seq is its"
-     " ordinal in the log.'"},
+    {kNothing, "COMMENT ON VIEW @messages IS 'The entries that are messages; seq is the ordinal.'"},
     {kNothing,
      "COMMENT ON TABLE @message_parts IS 'Computed: the parts of messages; payload is"
      " JSON.'"},

@@ -5,6 +5,11 @@
 #include "base/try.h"
 
 namespace quipu::sqlstore {
+namespace {
+
+sql::Param or_null(std::string_view text) { return text.empty() ? sql::Param() : sql::Param(text); }
+
+}  // namespace
 
 SqlAppend::SqlAppend(sql::Pool& pool, const std::string& session_id, const LogHead& head,
                      std::shared_ptr<const Ancestry> inherited, bool on_trust)
@@ -126,7 +131,7 @@ void SqlAppend::add(std::string json, const FoldInput& input) {
   if (head_.fold.head == visible) head_.head_id = line.id;
   if (head_.fold.head != head_before && head_.fold.head != visible) head_.head_id = input.target;
   head_.bytes += line.json.size() + 1;  // with a line feed
-  tables_.add(line.json, own, head_.runtime);
+  line.message = tables_.add(envelope, own, head_.runtime);
 }
 
 std::vector<sql::Command> SqlAppend::commands(std::int64_t now_ms) {
@@ -149,14 +154,16 @@ std::vector<sql::Command> SqlAppend::commands(std::int64_t now_ms) {
                     head_.tail_id, facts_, session_id_, std::int64_t{first_}}});
   }
   sql::Command entries{.text = kAddEntries};
-  entries.params.reserve(lines_.size() * 10);
+  entries.params.reserve(lines_.size() * 13);
   std::int64_t own = first_;
   for (const Line& line : lines_) {
     for (const sql::Param& param :
          {sql::Param(session_id_), sql::Param(own++), sql::Param(line.id), sql::Param(line.type),
           ordinal_param(line.place.parent), sql::Param(std::int64_t{line.place.depth}),
           sql::Param(std::int64_t{line.place.orphan}), sql::Param(line.timestamp),
-          sql::Param(std::int64_t{crc32c(line.json)}), sql::Param(line.json)}) {
+          sql::Param(std::int64_t{crc32c(line.json)}), or_null(line.message.role),
+          or_null(line.message.usage), sql::Param(std::int64_t{line.message.is_summary}),
+          sql::Param(line.json)}) {
       entries.params.push_back(param);
     }
   }

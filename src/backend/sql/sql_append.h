@@ -52,6 +52,7 @@ class SqlAppend : public AppendTarget {
     std::string type;
     std::string timestamp;
     Placement place;
+    MessageColumns message{};
   };
 
   void add(std::string json, const FoldInput& input);

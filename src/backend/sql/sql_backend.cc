@@ -181,7 +181,7 @@ Result<bool> SqlBackend::is_stored(const std::string& session_id, Ordinal ordina
 // --- making ------------------------------------------------------------------------------
 
 Result<std::unique_ptr<SqlAppend>> SqlBackend::planned_log(const std::string& session_id,
-                                                       std::span<const std::string> entries) {
+                                                           std::span<const std::string> entries) {
   const SessionHeader header = read_session_header(read_envelope(entries.front()).payload);
   std::shared_ptr<const Ancestry> inherited;
   if (!header.parent_session.empty()) {
@@ -221,8 +221,7 @@ Result<void> SqlBackend::create(const std::string& session_id,
   }
 }
 
-Result<std::vector<std::size_t>> SqlBackend::create_all(
-    std::vector<std::unique_ptr<NewLog>> logs) {
+Result<std::vector<std::size_t>> SqlBackend::create_all(std::vector<std::unique_ptr<NewLog>> logs) {
   TRY(check_writable());
   std::vector<std::unique_ptr<SqlAppend>> made;
   std::vector<sql::Command> commands;

@@ -58,8 +58,7 @@ class SqlBackend : public Backend {
   Result<std::vector<SurveyedLog>> survey() override;
   Result<SurveyedLog> survey(const std::string& session_id) override;
   Result<void> create(const std::string& session_id, std::span<const std::string> entries) override;
-  Result<std::vector<std::size_t>> create_all(
-      std::vector<std::unique_ptr<NewLog>> logs) override;
+  Result<std::vector<std::size_t>> create_all(std::vector<std::unique_ptr<NewLog>> logs) override;
   Result<SessionHeader> header(const std::string& session_id) override;
   Result<std::shared_ptr<const LogView>> view(const std::string& session_id,
                                               std::shared_ptr<const Ancestry> inherited) override;

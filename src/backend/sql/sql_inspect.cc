@@ -20,7 +20,6 @@ constexpr sql::Text kUnmoved =
     "UPDATE @heads SET entries = CASE WHEN entries = $1 THEN entries ELSE NULL END"
     " WHERE session_id = $2";
 constexpr sql::Text kForget[] = {
-    "DELETE FROM @messages WHERE session_id = $1",
     "DELETE FROM @message_parts WHERE session_id = $1",
     "DELETE FROM @session_runtime_state WHERE session_id = $1",
     "DELETE FROM @lineage WHERE session_id = $1",
@@ -179,7 +178,8 @@ Result<RepairReport> SqlBackend::repair(const std::string& session_id) {
   Tables tables(session_id);
   TRY(for_each_row(*primary_, session_id, [&](const CheckedRow& row) -> Result<void> {
     if (row.ordinal >= head.fold.count) return {};
-    tables.add(lines.emplace_back(row.line), static_cast<Ordinal>(row.ordinal), runtime);
+    tables.add(read_envelope(lines.emplace_back(row.line)), static_cast<Ordinal>(row.ordinal),
+               runtime);
     return {};
   }));
   std::vector<sql::Command> commands;

@@ -39,6 +39,7 @@ Result<std::unique_ptr<const SqlView::Stretch>> SqlView::fetch(Ordinal first, Or
     TRY_ASSIGN(const auto rows, engine.ask(kReadEntries, params));
     auto stretch = std::make_unique<Stretch>();
     stretch->rows.reserve(end - first);
+    stretch->lines.reserve(head_.bytes / head_.fold.count * (end - first));
     for (;;) {
       TRY_ASSIGN(const bool more, rows->next());
       if (!more) break;

@@ -34,11 +34,13 @@ inline constexpr Text kMoveHead =
 
 inline constexpr Text kAddEntries{
     "INSERT INTO @entries (session_id, ordinal, id, type, parent, depth, orphan, created_at, crc,"
-    " line) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    " role, token_usage, is_summary, line)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     "INSERT INTO @entries (session_id, ordinal, id, type, parent, depth, orphan, created_at, crc,"
-    " line) SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[],"
-    " $6::bigint[], $7::bigint[], $8::text[], $9::bigint[], $10::text[])",
-    "tittiiitit"};
+    " role, token_usage, is_summary, line) SELECT * FROM unnest($1::text[], $2::bigint[],"
+    " $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::bigint[],"
+    " $10::text[], $11::text[], $12::bigint[], $13::text[])",
+    "tittiiitittit"};
 
 inline constexpr Text kReadEntries =
     "SELECT type, parent, depth, orphan, line FROM @entries"
@@ -87,14 +89,6 @@ inline constexpr Text kChangeSession =
     " status = COALESCE($8, status), is_archived = COALESCE($9, is_archived),"
     " summary = COALESCE($10, summary), summary_updated_at = COALESCE($11, summary_updated_at)"
     " WHERE id = $12";
-
-inline constexpr Text kAddMessages{
-    "INSERT INTO @messages (session_id, id, seq, role, created_at, token_usage, is_summary)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7)",
-    "INSERT INTO @messages (session_id, id, seq, role, created_at, token_usage, is_summary)"
-    " SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[],"
-    " $6::text[], $7::bigint[])",
-    "ttittti"};
 
 inline constexpr Text kAddParts{
     "INSERT INTO @message_parts (session_id, id, message_id, part_type, payload, seq, created_at)"

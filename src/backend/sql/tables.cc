@@ -67,25 +67,22 @@ std::string_view Tables::keep(std::string text) {
   return kept_.emplace_back(std::move(text));
 }
 
-void Tables::add(std::string_view line, Ordinal ordinal, RuntimeRow& runtime) {
-  const Envelope entry = read_envelope(line);
+MessageColumns Tables::add(const Envelope& entry, Ordinal ordinal, RuntimeRow& runtime) {
   if (session_id_.starts_with(kSystemPrefix)) {
     add_project(entry);
-    return;
+    return {};
   }
   if (ordinal == 0 && entry.type_code == EntryType::kSessionHeader) {
     add_header(entry);
-    return;
+    return {};
   }
   changes_session_ = true;
   change_[kUpdated] = keep(std::string(entry.timestamp.view()));
   switch (entry.type_code) {
     case EntryType::kMessage:
-      add_message(entry, ordinal);
-      break;
+      return add_message(entry);
     case EntryType::kCompactionSummary:
-      add_summary(entry, ordinal);
-      break;
+      return add_summary(entry);
     case EntryType::kSessionInfo:
       add_info(entry);
       break;
@@ -101,6 +98,7 @@ void Tables::add(std::string_view line, Ordinal ordinal, RuntimeRow& runtime) {
       change_runtime(entry, runtime);
       break;
   }
+  return {};
 }
 
 void Tables::add_header(const Envelope& entry) {
@@ -132,17 +130,6 @@ void Tables::add_info(const Envelope& entry) {
   if (info.archived) change_[kArchived] = std::int64_t{*info.archived};
 }
 
-void Tables::add_message_row(const Envelope& entry, Ordinal ordinal, std::string_view role,
-                             sql::Param usage, bool is_summary) {
-  const std::string_view id = keep(std::string(entry.id.view()));
-  for (const sql::Param& param :
-       {sql::Param(session_id_), sql::Param(id), sql::Param(std::int64_t{ordinal}),
-        sql::Param(role), sql::Param(keep(std::string(entry.timestamp.view()))), usage,
-        sql::Param(std::int64_t{is_summary})}) {
-    messages_.push_back(param);
-  }
-}
-
 void Tables::add_part(const Envelope& entry, std::size_t number, std::string_view type,
                       std::string_view payload) {
   const std::string_view id = keep(std::string(entry.id.view()));
@@ -155,11 +142,9 @@ void Tables::add_part(const Envelope& entry, std::size_t number, std::string_vie
   }
 }
 
-void Tables::add_message(const Envelope& entry, Ordinal ordinal) {
+MessageColumns Tables::add_message(const Envelope& entry) {
   std::vector<PartView> parts;
   const MessageView message = read_message(entry.payload, parts);
-  add_message_row(entry, ordinal, name(message.role),
-                  message.usage.empty() ? sql::Param() : sql::Param(message.usage), false);
   if (!message.model.empty()) change_[kModel] = keep(json::decode_string(message.model));
   std::size_t number = 0;
   for (const PartView& part : parts) {
@@ -175,16 +160,17 @@ void Tables::add_message(const Envelope& entry, Ordinal ordinal) {
     }
     add_part(entry, number++, name(part.type), payload);
   }
+  return {.role = name(message.role), .usage = message.usage, .is_summary = false};
 }
 
-void Tables::add_summary(const Envelope& entry, Ordinal ordinal) {
+MessageColumns Tables::add_summary(const Envelope& entry) {
   const std::string_view summary = keep(text_member(entry.payload, "summary"));
   change_[kSummary] = summary;
   change_[kSummaryUpdated] = keep(std::string(entry.timestamp.view()));
-  add_message_row(entry, ordinal, "user", {}, true);
   std::string part;
   json::Writer(part).begin_object().member("type", "text").member("text", summary).end_object();
   add_part(entry, 0, "text", keep(std::move(part)));
+  return {.role = name(Role::kUser), .usage = {}, .is_summary = true};
 }
 
 void Tables::add_project(const Envelope& entry) {
@@ -236,8 +222,6 @@ void Tables::change_runtime(const Envelope& entry, RuntimeRow& runtime) {
 }
 
 void Tables::write(const RuntimeRow& runtime, std::vector<sql::Command>& commands) {
-  if (!messages_.empty())
-    commands.push_back({.text = kAddMessages, .params = std::move(messages_)});
   if (!parts_.empty()) commands.push_back({.text = kAddParts, .params = std::move(parts_)});
   std::move(others_.begin(), others_.end(), std::back_inserter(commands));
   if (changes_session_) {

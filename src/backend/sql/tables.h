@@ -1,5 +1,5 @@
 // Tables: what entries mean in the tables that other programs read: chat_sessions,
-// messages, message_parts, session_runtime_state, projects. Written in the transaction
+// message_parts, session_runtime_state, projects, and the view messages. Written in the transaction
 // that stores the entries, computed from them alone, so that all of it can be made again
 // (SqlBackend::repair).
 #pragma once
@@ -17,14 +17,21 @@
 
 namespace quipu::sqlstore {
 
+/// What the view `messages` shows of an entry that is one. Views into its line.
+struct MessageColumns {
+  std::string_view role{};   // empty: it is none
+  std::string_view usage{};  // JSON; empty: unknown
+  bool is_summary = false;
+};
+
 class Tables {
  public:
   /// `session_id` must outlive it.
   explicit Tables(std::string_view session_id) : session_id_(session_id) {}
 
-  /// The next entry of the log. `line` must outlive this. `is_new`: of a log that is
-  /// being made, whose first entry makes the session's row.
-  void add(std::string_view line, Ordinal ordinal, RuntimeRow& runtime);
+  /// The next entry of the log; the line that it was read from must outlive this. The
+  /// first entry of a log makes the session's row.
+  MessageColumns add(const Envelope& entry, Ordinal ordinal, RuntimeRow& runtime);
 
   /// Adds what has to be written. Once, after the last entry.
   void write(const RuntimeRow& runtime, std::vector<sql::Command>& commands);
@@ -32,10 +39,8 @@ class Tables {
  private:
   void add_header(const Envelope& entry);
   void add_info(const Envelope& entry);
-  void add_message(const Envelope& entry, Ordinal ordinal);
-  void add_summary(const Envelope& entry, Ordinal ordinal);
-  void add_message_row(const Envelope& entry, Ordinal ordinal, std::string_view role,
-                       sql::Param usage, bool is_summary);
+  MessageColumns add_message(const Envelope& entry);
+  MessageColumns add_summary(const Envelope& entry);
   void add_part(const Envelope& entry, std::size_t number, std::string_view type,
                 std::string_view payload);
   void add_project(const Envelope& entry);
@@ -48,7 +53,6 @@ class Tables {
   std::string_view session_id_;
   std::deque<std::string> kept_;
   std::vector<sql::Command> others_;  // sessions, projects
-  std::vector<sql::Param> messages_;
   std::vector<sql::Param> parts_;
   std::vector<sql::Param> change_ = std::vector<sql::Param>(12);  // of kChangeSession
   bool changes_session_ = false;
