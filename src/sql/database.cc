@@ -156,7 +156,7 @@ Result<Connection> Connection::open(const std::string& file, const ConnectionOpt
                          : SQLITE_OPEN_READWRITE | (options.create ? SQLITE_OPEN_CREATE : 0);
   const int flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
   sqlite3* raw = nullptr;
-  const int status = sqlite3_open_v2(file.c_str(), &raw, flags, nullptr);
+  const int status = sqlite3_open_v2(file.c_str(), &raw, flags, options.vfs);
   Connection connection(raw);  // there even after most failures
   if (status != SQLITE_OK) return error_of(status, raw).in(file);
   sqlite3_busy_timeout(raw, static_cast<int>(options.busy_wait.count()));

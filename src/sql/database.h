@@ -91,6 +91,8 @@ struct ConnectionOptions {
   bool own_checkpoints = false;
   /// Nothing is written.
   bool read_only = false;
+  /// The name under which SQLite knows its way to the file; null: the operating system.
+  const char* vfs = nullptr;
 };
 
 class Connection {

@@ -107,6 +107,8 @@ class SqlBackend : public Backend {
   SqlAttachments attachments_;
   std::string store_id_;
   std::optional<Error> not_writable_;
+  /// Something was committed that did not wait for the disk.
+  std::atomic<bool> is_unsettled_{false};
 
   Mutex mutex_;
   // Most recently used first.
