@@ -11,6 +11,9 @@ namespace {
 constexpr int kCopiedValueBytesMax = 256 << 20;
 
 Code code_of(int status) {
+  if (status == SQLITE_IOERR_FSYNC || status == SQLITE_IOERR_DIR_FSYNC) {
+    return Code::kDurabilityUnknown;
+  }
   switch (status & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

@@ -8,9 +8,10 @@
 //
 // Errors: `busy` when another connection held the database for longer than
 // `busy_wait`, or the call was interrupted; `corrupt` for a file that is damaged
-// or no database; `no_space`, `no_memory`, `io_error`; `storage_gone` when it
-// cannot be written; `not_allowed`; `id_conflict` for a violated constraint;
-// `invalid_argument` for SQL that does not fit the database.
+// or no database; `no_space`, `no_memory`, `io_error`; `durability_unknown` when a sync
+// failed, after which the next one proves nothing; `storage_gone` when it cannot be written;
+// `not_allowed`; `id_conflict` for a violated constraint; `invalid_argument` for SQL that does not
+// fit the database.
 //
 // Thread-safety: one thread at a time for a connection and all its statements,
 // with one exception: `interrupt` may be called from any.

@@ -85,19 +85,12 @@ class SqliteEngine : public Engine {
       sync_ = sync;
     }
     TRY(run("BEGIN IMMEDIATE"));
-    for (const Command& command : commands) {
-      auto done = run(command.text, command.params);
-      if (done.ok()) continue;
+    auto done = run_all(commands);
+    const bool is_committing = done.ok();
+    if (is_committing) done = run("COMMIT");
+    if (!done.ok()) {
       roll_back();
-      return done;
-    }
-    if (auto done = run("COMMIT"); !done.ok()) {
-      roll_back();
-      // What was written of the log may be found by whoever opens it after a crash.
-      if (done.error().code() != Code::kIoError) return done;
-      *is_in_doubt_ = true;
-      is_usable_ = false;
-      return Error(Code::kDurabilityUnknown, done.error().message());
+      return failed(std::move(done).error(), is_committing);
     }
     if (connection_.log_pages() >= kLogPagesMax) take_in();
     return {};
@@ -155,12 +148,27 @@ class SqliteEngine : public Engine {
     return {};
   }
 
+  Result<void> run_all(std::span<const Command> commands) {
+    for (const Command& command : commands) TRY(run(command.text, command.params));
+    return {};
+  }
+
+  Error failed(Error error, bool is_committing) {
+    if (error.code() == Code::kDurabilityUnknown) *is_in_doubt_ = true;
+    // What was written of the log may be found by whoever opens it after a crash.
+    if (error.code() == Code::kIoError && is_committing) {
+      error = Error(Code::kDurabilityUnknown, error.message());
+    }
+    if (error.code() == Code::kDurabilityUnknown) is_usable_ = false;
+    return error;
+  }
+
   // A commit is done whether or not its log can be taken in: what is not stays there, and is
   // read there. But the first step is a sync of the log, and commits that did not wait for the
   // disk may be lost with it.
   void take_in() {
     const auto done = connection_.checkpoint();
-    if (!done.ok() && done.error().code() == Code::kIoError) *is_in_doubt_ = true;
+    if (!done.ok() && done.error().code() == Code::kDurabilityUnknown) *is_in_doubt_ = true;
   }
 
   void roll_back() { ignore(run("ROLLBACK"), "SQLite may have rolled back by itself already"); }

@@ -2,10 +2,10 @@
 // system.
 //
 // Every read, write, truncation, sync, look and removal is a call of the Fs, so it can be the last
-// one before a crash, fail, or be short; what SQLite makes of it is what its unix VFS would: it goes
-// on after short writes, ENOSPC is SQLITE_FULL, and a directory that cannot be synced is no error.
-// Locks and the index of the write-ahead log are in memory, shared between the connections of
-// this object, which is one process, and end with it.
+// one before a crash, fail, or be short; what SQLite makes of it is what its unix VFS would: it
+// goes on after short writes, ENOSPC is SQLITE_FULL, and a directory that cannot be synced is no
+// error. Locks and the index of the write-ahead log are in memory, shared between the connections
+// of this object, which is one process, and end with it.
 //
 // Thread-safety: one thread.
 #pragma once

@@ -215,6 +215,7 @@ Result<void> SqlBackend::create(const std::string& session_id,
   TRY_ASSIGN(const auto log, new_log(session_id, entries));
   const auto commands = log->commands(clock_.unix_ms());
   const nanoseconds deadline = clock_.monotonic() + wait_;
+  nanoseconds pause = kFirstPause;
   for (std::optional<Error> unsure;;) {
     auto made = commit(commands, sql::Sync::kNow);
     if (made.ok()) return {};
@@ -228,6 +229,8 @@ Result<void> SqlBackend::create(const std::string& session_id,
     const bool is_over = !may_have_happened(code) || clock_.monotonic() >= deadline;
     if (is_over) return unsure ? Result<void>(*unsure) : made;
     unsure = std::move(made).error();
+    clock_.sleep(pause);
+    pause = std::min(2 * pause, kLongestPause);
   }
 }
 
