@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
+
 #include "base/try.h"
 
 namespace quipu::sql {
@@ -228,6 +230,8 @@ Result<void> Connection::checkpoint() {
   *log_pages_ = 0;
   return {};
 }
+
+bool Connection::is_disk_full() const { return sqlite3_system_errno(database_.get()) == ENOSPC; }
 
 void Connection::interrupt() { sqlite3_interrupt(database_.get()); }
 

@@ -114,6 +114,9 @@ class Connection {
   /// With `own_checkpoints`: pages in the write-ahead log after the last commit of this
   /// connection.
   int log_pages() const { return *log_pages_; }
+  /// Whether the last failure was for want of room. SQLite says it of what it writes, and
+  /// not of the index of its log.
+  bool is_disk_full() const;
   /// Takes the log into the database, as far as no reader stands in the way.
   Result<void> checkpoint();
 

@@ -194,7 +194,11 @@ Result<std::unique_ptr<Engine>> open_sqlite(const std::string& file, const Sqlit
                                                             .vfs = options.vfs}));
   // Erased text must not stay in free pages.
   if (!options.read_only) {
-    TRY(connection.execute("PRAGMA journal_mode=WAL; PRAGMA secure_delete=ON"));
+    auto made = connection.execute("PRAGMA journal_mode=WAL; PRAGMA secure_delete=ON");
+    if (!made.ok() && connection.is_disk_full()) {
+      return Error(Code::kNoSpace, made.error().message());
+    }
+    TRY(made);
   }
   TRY(connection.execute(
       "PRAGMA synchronous=FULL; PRAGMA foreign_keys=OFF; PRAGMA temp_store=MEMORY"));

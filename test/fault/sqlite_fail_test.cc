@@ -106,7 +106,7 @@ Result<void> appends_after_relaxed(SqliteProcess& process, Oracle& oracle) {
 
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all = {
-      {"make the store", true, false, opens},
+      {"make the store and a session", true, false, does(Op::kCreate)},
       {"open", false, false, opens},
       {"create", false, false, does(Op::kCreate)},
       {"create, store open", false, true, does(Op::kCreate)},

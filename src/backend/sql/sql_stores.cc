@@ -90,7 +90,10 @@ Result<std::unique_ptr<sql::Engine>> open_engine(const SqliteFile& file,
   const auto log = file.fs->stat(file.name + "-wal");
   auto engine = sql::open_sqlite(file.path, options);
   if (!engine.ok()) return std::move(engine).error().in(file.path);
-  if (!log.ok() && !options.read_only) TRY(file.fs->sync_dir(""));
+  if (!log.ok() && !options.read_only) {
+    TRY((*engine)->number("PRAGMA schema_version"));  // the first look makes it
+    TRY(file.fs->sync_dir(""));
+  }
   return engine;
 }
 
