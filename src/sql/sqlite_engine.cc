@@ -70,10 +70,7 @@ class SqliteEngine : public Engine {
   }
 
   Result<void> commit(std::span<const Command> commands, Sync sync) override {
-    std::shared_ptr<void> held;
-    if (turn_) {
-      TRY_ASSIGN(held, turn_());
-    }
+    TRY_ASSIGN(const auto held, turn());
     if (*is_in_doubt_) {
       return Error(Code::kIoError,
                    "the store is read-only since the disk refused to confirm a write")
@@ -96,11 +93,12 @@ class SqliteEngine : public Engine {
     return {};
   }
 
+  Result<std::shared_ptr<void>> turn() override {
+    return turn_ ? turn_() : Result<std::shared_ptr<void>>(std::shared_ptr<void>());
+  }
+
   Result<void> tidy() override {
-    std::shared_ptr<void> held;
-    if (turn_) {
-      TRY_ASSIGN(held, turn_());
-    }
+    TRY_ASSIGN(const auto held, turn());
     take_in();
     return {};
   }

@@ -17,7 +17,7 @@
 namespace quipu::sql {
 
 /// Waits until no other commit or checkpoint is under way, in any process; held until
-/// the pointer is dropped.
+/// the pointer is dropped. Whose turn it is may take it again, in the same thread.
 using Turn = std::function<Result<std::shared_ptr<void>>()>;
 
 struct SqliteOptions {

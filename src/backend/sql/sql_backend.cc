@@ -178,6 +178,11 @@ Result<void> SqlBackend::commit(std::span<const sql::Command> commands, sql::Syn
   return done;
 }
 
+Result<std::shared_ptr<void>> SqlBackend::turn() {
+  TRY_ASSIGN(const auto engine, primary_->lease());
+  return engine->turn();
+}
+
 Result<bool> SqlBackend::is_stored(const std::string& session_id, Ordinal ordinal,
                                    const std::string& id) {
   TRY_ASSIGN(const auto found, primary_->reading([&](sql::Engine& engine) {
@@ -276,7 +281,14 @@ Result<AppendResult> SqlBackend::append(const std::string& session_id, const Bat
   // Once it may be there, no failure to find out may say that it is not.
   std::optional<Error> unsure;
   const auto answer = [&](Error error) { return unsure ? *unsure : std::move(error); };
-  for (;; on_trust = false) {
+  std::shared_ptr<void> held;
+  for (bool is_late = false;; on_trust = false) {
+    // Who was too slow before keeps the others waiting while it looks, or might be for ever.
+    if (is_late) {
+      auto taken = turn();
+      if (!taken.ok()) return answer(std::move(taken).error());
+      held = std::move(taken).value();
+    }
     if (!on_trust) {
       if (auto looked = look(session_id, *known); !looked.ok()) {
         return answer(std::move(looked).error());
@@ -325,7 +337,9 @@ Result<AppendResult> SqlBackend::append(const std::string& session_id, const Bat
     if (clock_.monotonic() >= deadline) {
       return answer({Code::kBusy, "others append to session " + session_id + " all the time"});
     }
+    is_late = true;
     if (on_trust) continue;
+    held.reset();
     clock_.sleep(pause);
     pause = std::min(2 * pause, kLongestPause);
   }

@@ -94,6 +94,7 @@ class SqlBackend : public Backend {
   Result<LogHead> head_of(sql::Pool& pool, const std::string& session_id);
   Result<void> look(const std::string& session_id, Session& session) REQUIRES(session.mutex);
   Result<void> commit(std::span<const sql::Command> commands, sql::Sync sync);
+  Result<std::shared_ptr<void>> turn();
   Result<bool> is_stored(const std::string& session_id, Ordinal ordinal, const std::string& id);
   /// The new log as commands.
   Result<std::unique_ptr<SqlAppend>> new_log(const std::string& session_id,

@@ -1,8 +1,10 @@
 #include "backend/sql/sql_stores.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <mutex>
+#include <thread>
 
 #include "base/try.h"
 #include "fs/posix_fs.h"
@@ -23,22 +25,32 @@ class Turns {
       : fs_(std::move(fs)), lock_(std::move(file), clock, wait) {}
 
   static Result<std::shared_ptr<void>> take(const std::shared_ptr<Turns>& turns) {
-    struct Taken {
-      explicit Taken(std::shared_ptr<Turns> of) : turns(std::move(of)), threads(turns->mutex_) {}
-      std::shared_ptr<Turns> turns;
-      std::unique_lock<std::timed_mutex> threads;
-      std::optional<log::LockFile::Held> processes{};
-    };
+    // Nobody else writes this thread's id.
+    if (turns->holder_ == std::this_thread::get_id()) return turns->taken_.lock();
     auto taken = std::make_shared<Taken>(turns);
     TRY_ASSIGN(auto held, turns->lock_.acquire("writer"));
     taken->processes.emplace(std::move(held));
+    turns->taken_ = taken;
+    turns->holder_ = std::this_thread::get_id();
     return std::shared_ptr<void>(std::move(taken));
   }
 
  private:
+  struct Taken {
+    explicit Taken(std::shared_ptr<Turns> of) : turns(std::move(of)), threads(turns->mutex_) {}
+    ~Taken() { turns->holder_ = std::thread::id(); }
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+    std::shared_ptr<Turns> turns;
+    std::unique_lock<std::timed_mutex> threads;
+    std::optional<log::LockFile::Held> processes{};
+  };
+
   std::shared_ptr<fs::Fs> fs_;
   log::LockFile lock_;
   std::timed_mutex mutex_;
+  std::atomic<std::thread::id> holder_{};
+  std::weak_ptr<void> taken_;  // of the holder
 };
 
 bool is_name(std::string_view name) {
