@@ -231,8 +231,9 @@ Complaint judge(const Case& c, bool& fired) {
     Complaint wrong = settle(run.process->handle().sessions(), oracle);
     oracle.in_flight.reset();
     oracle.target = 0;
-    while (!oracle.sessions.back().reported) oracle.sessions.pop_back();
-    if (!wrong) wrong = perform(run.process->handle(), oracle, Op::kAppend1, "on");
+    std::erase_if(oracle.sessions, [](const ModelSession& session) { return !session.reported; });
+    const Op next = oracle.sessions.empty() ? Op::kCreate : Op::kAppend1;
+    if (!wrong) wrong = perform(run.process->handle(), oracle, next, "on");
     if (wrong) return "going on: " + *wrong;
     return power_cut(run.disk, oracle, 1);
   }
