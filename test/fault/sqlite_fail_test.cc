@@ -28,7 +28,7 @@ using fs::SimCall;
 using fs::SimDisk;
 using fs::SyncFailure;
 
-constexpr int kErrors[] = {EINTR, ENOSPC, EIO, EROFS};
+constexpr int kErrors[] = {EINTR, ENOSPC, EIO};
 
 using Act = std::function<Result<void>(SqliteProcess&, Oracle&)>;
 
@@ -181,7 +181,6 @@ Complaint judge_code(const Case& c, Code code) {
   const bool full = c.plan.error == ENOSPC;
   if (full && writes(c.call) && code != Code::kNoSpace) return "a full disk is no_space";
   if (code == Code::kIoError || (full && code == Code::kNoSpace)) return std::nullopt;
-  if (c.plan.error == EROFS && code == Code::kStorageGone) return std::nullopt;
   return "unexpected";
 }
 

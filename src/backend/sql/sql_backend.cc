@@ -178,11 +178,6 @@ Result<void> SqlBackend::commit(std::span<const sql::Command> commands, sql::Syn
   return done;
 }
 
-Result<std::shared_ptr<void>> SqlBackend::turn() {
-  TRY_ASSIGN(const auto engine, primary_->lease());
-  return engine->turn();
-}
-
 Result<bool> SqlBackend::is_stored(const std::string& session_id, Ordinal ordinal,
                                    const std::string& id) {
   TRY_ASSIGN(const auto found, primary_->reading([&](sql::Engine& engine) {
@@ -256,7 +251,12 @@ Result<std::vector<std::size_t>> SqlBackend::create_all(std::span<const NewLog> 
 
 // --- appending ---------------------------------------------------------------------------
 
-Result<void> SqlBackend::look(const std::string& session_id, Session& session) {
+Result<void> SqlBackend::look(const std::string& session_id, Session& session,
+                              std::shared_ptr<void>* turn) {
+  if (turn != nullptr) {
+    TRY_ASSIGN(const auto engine, primary_->lease());
+    TRY_ASSIGN(*turn, engine->turn());
+  }
   TRY_ASSIGN(session.head, head_of(*primary_, session_id));
   session.seen = session.head->fold.count;
   if (!session.inherited) {
@@ -281,19 +281,16 @@ Result<AppendResult> SqlBackend::append(const std::string& session_id, const Bat
   // Once it may be there, no failure to find out may say that it is not.
   std::optional<Error> unsure;
   const auto answer = [&](Error error) { return unsure ? *unsure : std::move(error); };
-  std::shared_ptr<void> held;
+  // Whoever stored it may not have waited for the disk.
+  const auto stored_before = [&]() -> Result<AppendResult> {
+    auto settled = result.durable ? settle(session_id) : Result<void>();
+    return settled.ok() ? Result(result) : answer(std::move(settled).error());
+  };
+  // Who was too slow before keeps the others waiting while it looks, or might be for ever.
+  std::shared_ptr<void> turn;
   for (bool is_late = false;; on_trust = false) {
-    // Who was too slow before keeps the others waiting while it looks, or might be for ever.
-    if (is_late) {
-      auto taken = turn();
-      if (!taken.ok()) return answer(std::move(taken).error());
-      held = std::move(taken).value();
-    }
-    if (!on_trust) {
-      if (auto looked = look(session_id, *known); !looked.ok()) {
-        return answer(std::move(looked).error());
-      }
-    }
+    auto looked = on_trust ? Result<void>() : look(session_id, *known, is_late ? &turn : nullptr);
+    if (!looked.ok()) return answer(std::move(looked).error());
     SqlAppend append(*primary_, session_id, *known->head, *known->inherited, on_trust);
     auto planned = append.plan(batch, options);
     // Before it is refused, look at what others did.
@@ -301,15 +298,7 @@ Result<AppendResult> SqlBackend::append(const std::string& session_id, const Bat
     if (!planned.ok()) return std::move(planned).error();
     result.appended_count = planned->appended;
     result.already_present = planned->already_present;
-    if (planned->appended == 0) {
-      // Whoever stored it may not have waited for the disk.
-      if (result.durable) {
-        if (auto settled = settle(session_id); !settled.ok()) {
-          return answer(std::move(settled).error());
-        }
-      }
-      return result;
-    }
+    if (planned->appended == 0) return stored_before();
     const Ordinal ordinal = known->head->fold.count;
     auto done = commit(append.commands(clock_.unix_ms()),
                        result.durable ? sql::Sync::kNow : sql::Sync::kLater);
@@ -329,17 +318,14 @@ Result<AppendResult> SqlBackend::append(const std::string& session_id, const Bat
       // answer was lost. All of it is there, or nothing.
       const auto is_ours = is_stored(session_id, ordinal, append.first_id());
       if (!is_ours.ok()) return *unsure;
-      if (*is_ours) {
-        if (result.durable && !settle(session_id).ok()) return *unsure;
-        return result;
-      }
+      if (*is_ours) return stored_before();
     }
     if (clock_.monotonic() >= deadline) {
       return answer({Code::kBusy, "others append to session " + session_id + " all the time"});
     }
     is_late = true;
     if (on_trust) continue;
-    held.reset();
+    turn.reset();
     clock_.sleep(pause);
     pause = std::min(2 * pause, kLongestPause);
   }

@@ -92,9 +92,10 @@ class SqlBackend : public Backend {
   Result<void> check_writable() const;
   std::shared_ptr<Session> session(const std::string& session_id) EXCLUDES(mutex_);
   Result<LogHead> head_of(sql::Pool& pool, const std::string& session_id);
-  Result<void> look(const std::string& session_id, Session& session) REQUIRES(session.mutex);
+  /// Looks where the session stands. With `turn` others wait until that is dropped.
+  Result<void> look(const std::string& session_id, Session& session, std::shared_ptr<void>* turn)
+      REQUIRES(session.mutex);
   Result<void> commit(std::span<const sql::Command> commands, sql::Sync sync);
-  Result<std::shared_ptr<void>> turn();
   Result<bool> is_stored(const std::string& session_id, Ordinal ordinal, const std::string& id);
   /// The new log as commands.
   Result<std::unique_ptr<SqlAppend>> new_log(const std::string& session_id,
