@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
+
 #include "base/try.h"
 
 namespace quipu::sql {
@@ -11,6 +13,9 @@ namespace {
 constexpr int kCopiedValueBytesMax = 256 << 20;
 
 Code code_of(int status) {
+  if (status == SQLITE_IOERR_FSYNC || status == SQLITE_IOERR_DIR_FSYNC) {
+    return Code::kDurabilityUnknown;
+  }
   switch (status & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -156,7 +161,7 @@ Result<Connection> Connection::open(const std::string& file, const ConnectionOpt
                          : SQLITE_OPEN_READWRITE | (options.create ? SQLITE_OPEN_CREATE : 0);
   const int flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
   sqlite3* raw = nullptr;
-  const int status = sqlite3_open_v2(file.c_str(), &raw, flags, nullptr);
+  const int status = sqlite3_open_v2(file.c_str(), &raw, flags, options.vfs);
   Connection connection(raw);  // there even after most failures
   if (status != SQLITE_OK) return error_of(status, raw).in(file);
   sqlite3_busy_timeout(raw, static_cast<int>(options.busy_wait.count()));
@@ -225,6 +230,8 @@ Result<void> Connection::checkpoint() {
   *log_pages_ = 0;
   return {};
 }
+
+bool Connection::is_disk_full() const { return sqlite3_system_errno(database_.get()) == ENOSPC; }
 
 void Connection::interrupt() { sqlite3_interrupt(database_.get()); }
 

@@ -8,9 +8,10 @@
 //
 // Errors: `busy` when another connection held the database for longer than
 // `busy_wait`, or the call was interrupted; `corrupt` for a file that is damaged
-// or no database; `no_space`, `no_memory`, `io_error`; `storage_gone` when it
-// cannot be written; `not_allowed`; `id_conflict` for a violated constraint;
-// `invalid_argument` for SQL that does not fit the database.
+// or no database; `no_space`, `no_memory`, `io_error`; `durability_unknown` when a sync
+// failed, after which the next one proves nothing; `storage_gone` when it cannot be written;
+// `not_allowed`; `id_conflict` for a violated constraint; `invalid_argument` for SQL that does not
+// fit the database.
 //
 // Thread-safety: one thread at a time for a connection and all its statements,
 // with one exception: `interrupt` may be called from any.
@@ -91,6 +92,8 @@ struct ConnectionOptions {
   bool own_checkpoints = false;
   /// Nothing is written.
   bool read_only = false;
+  /// The name under which SQLite knows its way to the file; null: the operating system.
+  const char* vfs = nullptr;
 };
 
 class Connection {
@@ -111,6 +114,9 @@ class Connection {
   /// With `own_checkpoints`: pages in the write-ahead log after the last commit of this
   /// connection.
   int log_pages() const { return *log_pages_; }
+  /// Whether the last failure was for want of room. SQLite says it of what it writes, and
+  /// not of the index of its log.
+  bool is_disk_full() const;
   /// Takes the log into the database, as far as no reader stands in the way.
   Result<void> checkpoint();
 

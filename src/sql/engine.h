@@ -113,6 +113,9 @@ class Engine {
                                             std::span<const Param> params = {}) = 0;
   /// Everything or nothing.
   virtual Result<void> commit(std::span<const Command> commands, Sync sync = Sync::kNow) = 0;
+  /// Keeps other writers waiting until the pointer is dropped, where the engine has a lock
+  /// for that; this thread goes on. For who was too slow before.
+  virtual Result<std::shared_ptr<void>> turn() { return std::shared_ptr<void>(); }
   /// Puts the storage in order before it is left: SQLite's log is taken in.
   virtual Result<void> tidy() { return {}; }
   /// A copy that can be gone back to, under a new name made from `name`, which is given back.

@@ -55,8 +55,11 @@ class SqliteRows : public Rows {
 
 class SqliteEngine : public Engine {
  public:
-  SqliteEngine(Connection connection, std::string file, Turn turn)
-      : connection_(std::move(connection)), file_(std::move(file)), turn_(std::move(turn)) {}
+  SqliteEngine(Connection connection, std::string file, const SqliteOptions& options)
+      : connection_(std::move(connection)),
+        file_(std::move(file)),
+        turn_(options.turn),
+        is_in_doubt_(options.is_in_doubt) {}
 
   ~SqliteEngine() override { statements_.clear(); }
 
@@ -67,9 +70,11 @@ class SqliteEngine : public Engine {
   }
 
   Result<void> commit(std::span<const Command> commands, Sync sync) override {
-    std::shared_ptr<void> held;
-    if (turn_) {
-      TRY_ASSIGN(held, turn_());
+    TRY_ASSIGN(const auto held, turn());
+    if (*is_in_doubt_) {
+      return Error(Code::kIoError,
+                   "the store is read-only since the disk refused to confirm a write")
+          .with_hint("open it anew when the disk is well");
     }
     if (sync != sync_) {
       TRY(connection_.execute(sync == Sync::kNow ? "PRAGMA synchronous=FULL"
@@ -77,32 +82,24 @@ class SqliteEngine : public Engine {
       sync_ = sync;
     }
     TRY(run("BEGIN IMMEDIATE"));
-    for (const Command& command : commands) {
-      auto done = run(command.text, command.params);
-      if (done.ok()) continue;
+    auto done = run_all(commands);
+    const bool is_committing = done.ok();
+    if (is_committing) done = run("COMMIT");
+    if (!done.ok()) {
       roll_back();
-      return done;
+      return failed(std::move(done).error(), is_committing);
     }
-    if (auto done = run("COMMIT"); !done.ok()) {
-      roll_back();
-      // What was written of the log may be found by whoever opens it after a crash.
-      if (done.error().code() != Code::kIoError) return done;
-      is_usable_ = false;
-      return Error(Code::kDurabilityUnknown, done.error().message());
-    }
-    // A commit is done whether or not its log can be taken in: the next one tries again.
-    if (connection_.log_pages() >= kLogPagesMax) {
-      ignore(connection_.checkpoint(), "the log only grows a little longer");
-    }
+    if (connection_.log_pages() >= kLogPagesMax) take_in();
     return {};
   }
 
+  Result<std::shared_ptr<void>> turn() override {
+    return turn_ ? turn_() : Result<std::shared_ptr<void>>(std::shared_ptr<void>());
+  }
+
   Result<void> tidy() override {
-    std::shared_ptr<void> held;
-    if (turn_) {
-      TRY_ASSIGN(held, turn_());
-    }
-    ignore(connection_.checkpoint(), "what is not taken in stays in the log, and is read there");
+    TRY_ASSIGN(const auto held, turn());
+    take_in();
     return {};
   }
 
@@ -149,11 +146,35 @@ class SqliteEngine : public Engine {
     return {};
   }
 
+  Result<void> run_all(std::span<const Command> commands) {
+    for (const Command& command : commands) TRY(run(command.text, command.params));
+    return {};
+  }
+
+  Error failed(Error error, bool is_committing) {
+    if (error.code() == Code::kDurabilityUnknown) *is_in_doubt_ = true;
+    // What was written of the log may be found by whoever opens it after a crash.
+    if (error.code() == Code::kIoError && is_committing) {
+      error = Error(Code::kDurabilityUnknown, error.message());
+    }
+    if (error.code() == Code::kDurabilityUnknown) is_usable_ = false;
+    return error;
+  }
+
+  // A commit is done whether or not its log can be taken in: what is not stays there, and is
+  // read there. But the first step is a sync of the log, and commits that did not wait for the
+  // disk may be lost with it.
+  void take_in() {
+    const auto done = connection_.checkpoint();
+    if (!done.ok() && done.error().code() == Code::kDurabilityUnknown) *is_in_doubt_ = true;
+  }
+
   void roll_back() { ignore(run("ROLLBACK"), "SQLite may have rolled back by itself already"); }
 
   Connection connection_;
   const std::string file_;
   const Turn turn_;
+  const std::shared_ptr<std::atomic<bool>> is_in_doubt_;
   // After the connection: statements end before it does.
   std::unordered_map<std::string, Statement> statements_;
   Sync sync_ = Sync::kNow;
@@ -167,17 +188,22 @@ Result<std::unique_ptr<Engine>> open_sqlite(const std::string& file, const Sqlit
                                                             .create = options.create,
                                                             .is_private_copy = false,
                                                             .own_checkpoints = true,
-                                                            .read_only = options.read_only}));
+                                                            .read_only = options.read_only,
+                                                            .vfs = options.vfs}));
   // Erased text must not stay in free pages.
   if (!options.read_only) {
-    TRY(connection.execute("PRAGMA journal_mode=WAL; PRAGMA secure_delete=ON"));
+    auto made = connection.execute("PRAGMA journal_mode=WAL; PRAGMA secure_delete=ON");
+    if (!made.ok() && connection.is_disk_full()) {
+      return Error(Code::kNoSpace, made.error().message());
+    }
+    TRY(made);
   }
   // Mapped, because reading a session is copying pages otherwise. The file is ours: nobody
   // cuts it off behind a reader's back.
   TRY(connection.execute(
       "PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=1073741824"));
   return std::unique_ptr<Engine>(
-      std::make_unique<SqliteEngine>(std::move(connection), file, options.turn));
+      std::make_unique<SqliteEngine>(std::move(connection), file, options));
 }
 
 }  // namespace quipu::sql

@@ -6,6 +6,7 @@
 // the log in.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -16,7 +17,7 @@
 namespace quipu::sql {
 
 /// Waits until no other commit or checkpoint is under way, in any process; held until
-/// the pointer is dropped.
+/// the pointer is dropped. Whose turn it is may take it again, in the same thread.
 using Turn = std::function<Result<std::shared_ptr<void>>()>;
 
 struct SqliteOptions {
@@ -24,6 +25,12 @@ struct SqliteOptions {
   bool read_only = false;
   std::chrono::milliseconds busy_wait{5000};
   Turn turn{};
+  /// As ConnectionOptions::vfs. Must outlive the connections.
+  const char* vfs = nullptr;
+  /// Copies of the options share it: set when the disk would not confirm a write. Then
+  /// pages that are lost may count as written, and the next sync that succeeds proves
+  /// nothing: no connection of these options commits any more (`io_error`).
+  std::shared_ptr<std::atomic<bool>> is_in_doubt = std::make_shared<std::atomic<bool>>(false);
 };
 
 Result<std::unique_ptr<Engine>> open_sqlite(const std::string& file, const SqliteOptions& options);

@@ -247,6 +247,29 @@ Complaint settle(SessionStore& sessions, Oracle& oracle) {
   return std::nullopt;
 }
 
+Complaint repeat(Handle& handle, Oracle& oracle, bool is_made) {
+  const InFlight call = *oracle.in_flight;
+  ModelSession& session = oracle.sessions[call.session];
+  Complaint wrong;
+  if (is_append(call.op)) {
+    const bool there = !session.batches.empty() && session.batches.back().key == call.batch.key;
+    if (!there) session.batches.push_back(call.batch);
+    wrong = append(handle, session, session.batches.size() - 1, there);
+  } else if (call.op == Op::kCreate || call.op == Op::kBranch) {
+    wrong = make(handle, session, call, is_made);
+    oracle.target = call.session;
+  } else {
+    wrong = mend(handle, session, call.op);
+    if (call.op == Op::kMigrate) {
+      oracle.target = call.session;
+      oracle.unsealed = false;
+    }
+  }
+  if (wrong) return "repeating " + std::string(name(call.op)) + ": " + *wrong;
+  oracle.in_flight.reset();
+  return std::nullopt;
+}
+
 void forget_lost_session(const SimDisk& disk, Oracle& oracle) {
   while (!oracle.sessions.empty() && !oracle.sessions.back().reported) {
     const bool there =
@@ -272,27 +295,10 @@ Complaint recover_and_judge(SimDisk& disk, Oracle& oracle, int level, CallObserv
   if (auto wrong = settle(handle.sessions(), oracle)) return wrong;
 
   forget_lost_session(disk, oracle);
-  if (oracle.in_flight) {  // P4: repeating the same call is safe
-    const InFlight call = *oracle.in_flight;
-    ModelSession& session = oracle.sessions[call.session];
-    Complaint wrong;
-    if (is_append(call.op)) {
-      const bool there = !session.batches.empty() && session.batches.back().key == call.batch.key;
-      if (!there) session.batches.push_back(call.batch);
-      wrong = append(handle, session, session.batches.size() - 1, there);
-    } else if (call.op == Op::kCreate || call.op == Op::kBranch) {
-      const bool there = disk.read_file("sessions/" + session.id + ".jsonl").has_value();
-      wrong = make(handle, session, call, there);
-      oracle.target = call.session;
-    } else {
-      wrong = mend(handle, session, call.op);
-      if (call.op == Op::kMigrate) {
-        oracle.target = call.session;
-        oracle.unsealed = false;
-      }
-    }
-    if (wrong) return "repeating " + std::string(name(call.op)) + ": " + *wrong;
-    oracle.in_flight.reset();
+  if (oracle.in_flight) {
+    const std::string& id = oracle.sessions[oracle.in_flight->session].id;
+    const bool is_made = disk.read_file("sessions/" + id + ".jsonl").has_value();
+    if (auto wrong = repeat(handle, oracle, is_made)) return wrong;
   }
   const std::string key = "r" + std::to_string(level);
   if (oracle.sessions.empty()) {

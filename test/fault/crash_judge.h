@@ -37,6 +37,10 @@ Complaint check_kept(const fs::SimDisk& disk, const Keepsakes& keepsakes);
 /// one, sees the calls up to that batch and may look at `oracle` meanwhile.
 Complaint recover_and_judge(fs::SimDisk& disk, Oracle& oracle, int level, CallObserver* observer);
 
+/// P4: repeating the call that was running is safe, and then it is done. `is_made`: if it was
+/// making a session, that session is there.
+Complaint repeat(Handle& handle, Oracle& oracle, bool is_made);
+
 /// What the store says about every session must agree with the oracle, which
 /// forgets the batches that are not there.
 Complaint settle(SessionStore& sessions, Oracle& oracle);

@@ -55,6 +55,14 @@ class Handle {
     store_ = std::make_unique<Store>(std::move(backend).value());
     return {};
   }
+  /// On another backend, which `make` makes from a clock and randomness.
+  template <class Make>
+  Result<void> open_with(Make&& make) {
+    auto backend = make(static_cast<Clock&>(clock_), static_cast<Random&>(random_));
+    if (!backend.ok()) return std::move(backend).error();
+    store_ = std::make_unique<Store>(std::move(backend).value());
+    return {};
+  }
   Store& store() { return *store_; }
   SessionStore& sessions() { return store_->sessions(); }
   bool is_open() const { return store_ != nullptr; }

@@ -166,7 +166,16 @@ Result<std::shared_ptr<const LogView>> SqlBackend::view(const std::string& sessi
 
 Result<void> SqlBackend::commit(std::span<const sql::Command> commands, sql::Sync sync) {
   TRY_ASSIGN(const auto engine, primary_->lease());
-  return engine->commit(commands, sync);
+  if (sync == sql::Sync::kLater) {
+    TRY(engine->commit(commands, sync));
+    is_unsettled_ = true;
+    return {};
+  }
+  // Cleared before: this commit may not take along what another thread adds meanwhile.
+  const bool was_unsettled = is_unsettled_.exchange(false);
+  auto done = engine->commit(commands, sync);
+  if (!done.ok() && was_unsettled) is_unsettled_ = true;
+  return done;
 }
 
 Result<bool> SqlBackend::is_stored(const std::string& session_id, Ordinal ordinal,
@@ -206,18 +215,22 @@ Result<void> SqlBackend::create(const std::string& session_id,
   TRY_ASSIGN(const auto log, planned_log(session_id, entries));
   const auto commands = log->commands(clock_.unix_ms());
   const nanoseconds deadline = clock_.monotonic() + wait_;
-  for (bool is_unsure = false;;) {
+  nanoseconds pause = kFirstPause;
+  for (std::optional<Error> unsure;;) {
     auto made = commit(commands, sql::Sync::kNow);
     if (made.ok()) return {};
     const Code code = made.error().code();
     if (code == Code::kIdConflict) {
-      if (!is_unsure) return exists(session_id);
-      TRY_ASSIGN(const bool is_ours, is_stored(session_id, 0, log->first_id()));
-      if (!is_ours) return exists(session_id);
-      return settle(session_id);
+      if (!unsure) return exists(session_id);
+      const auto is_ours = is_stored(session_id, 0, log->first_id());
+      if (is_ours.ok() && !*is_ours) return exists(session_id);
+      return is_ours.ok() && settle(session_id).ok() ? Result<void>() : *unsure;
     }
-    if (!may_have_happened(code) || clock_.monotonic() >= deadline) return made;
-    is_unsure = true;
+    const bool is_over = !may_have_happened(code) || clock_.monotonic() >= deadline;
+    if (is_over) return unsure ? Result<void>(*unsure) : made;
+    unsure = std::move(made).error();
+    clock_.sleep(pause);
+    pause = std::min(2 * pause, kLongestPause);
   }
 }
 
@@ -238,7 +251,12 @@ Result<std::vector<std::size_t>> SqlBackend::create_all(std::vector<std::unique_
 
 // --- appending ---------------------------------------------------------------------------
 
-Result<void> SqlBackend::look(const std::string& session_id, Session& session) {
+Result<void> SqlBackend::look(const std::string& session_id, Session& session,
+                              std::shared_ptr<void>* turn) {
+  if (turn != nullptr) {
+    TRY_ASSIGN(const auto engine, primary_->lease());
+    TRY_ASSIGN(*turn, engine->turn());
+  }
   TRY_ASSIGN(session.head, head_of(*primary_, session_id));
   session.seen = session.head->fold.count;
   if (!session.inherited) {
@@ -260,9 +278,19 @@ Result<AppendResult> SqlBackend::append(const std::string& session_id, const Bat
   const nanoseconds deadline = clock_.monotonic() + wait_;
   nanoseconds pause = kFirstPause;
   bool on_trust = known->head.has_value();
-  bool is_unsure = false;
-  for (;; on_trust = false) {
-    if (!on_trust) TRY(look(session_id, *known));
+  // Once it may be there, no failure to find out may say that it is not.
+  std::optional<Error> unsure;
+  const auto answer = [&](Error error) { return unsure ? *unsure : std::move(error); };
+  // Whoever stored it may not have waited for the disk.
+  const auto stored_before = [&]() -> Result<AppendResult> {
+    auto settled = result.durable ? settle(session_id) : Result<void>();
+    return settled.ok() ? Result(result) : answer(std::move(settled).error());
+  };
+  // Who was too slow before keeps the others waiting while it looks, or might be for ever.
+  std::shared_ptr<void> turn;
+  for (bool is_late = false;; on_trust = false) {
+    auto looked = on_trust ? Result<void>() : look(session_id, *known, is_late ? &turn : nullptr);
+    if (!looked.ok()) return answer(std::move(looked).error());
     SqlAppend append(*primary_, session_id, *known->head, *known->inherited, on_trust);
     auto planned = append.plan(batch, options);
     // Before it is refused, look at what others did.
@@ -270,11 +298,7 @@ Result<AppendResult> SqlBackend::append(const std::string& session_id, const Bat
     if (!planned.ok()) return std::move(planned).error();
     result.appended_count = planned->appended;
     result.already_present = planned->already_present;
-    if (planned->appended == 0) {
-      // Whoever stored it may not have waited for the disk.
-      if (result.durable) TRY(settle(session_id));
-      return result;
-    }
+    if (planned->appended == 0) return stored_before();
     const Ordinal ordinal = known->head->fold.count;
     auto done = commit(append.commands(clock_.unix_ms()),
                        result.durable ? sql::Sync::kNow : sql::Sync::kLater);
@@ -285,22 +309,23 @@ Result<AppendResult> SqlBackend::append(const std::string& session_id, const Bat
     }
     known->head.reset();
     const Code code = done.error().code();
-    if (code != Code::kIdConflict && !may_have_happened(code)) return std::move(done).error();
-    is_unsure = is_unsure || may_have_happened(code);
-    if (is_unsure) {
+    if (code != Code::kIdConflict && !may_have_happened(code)) {
+      return answer(std::move(done).error());
+    }
+    if (may_have_happened(code)) unsure = std::move(done).error();
+    if (unsure) {
       // It may be there, or ours may be what is in the way: stored by an attempt whose
       // answer was lost. All of it is there, or nothing.
       const auto is_ours = is_stored(session_id, ordinal, append.first_id());
-      if (!is_ours.ok()) return may_have_happened(code) ? std::move(done).error() : is_ours.error();
-      if (*is_ours) {
-        if (result.durable) TRY(settle(session_id));
-        return result;
-      }
+      if (!is_ours.ok()) return *unsure;
+      if (*is_ours) return stored_before();
     }
     if (clock_.monotonic() >= deadline) {
-      return Error(Code::kBusy, "others append to session " + session_id + " all the time");
+      return answer({Code::kBusy, "others append to session " + session_id + " all the time"});
     }
+    is_late = true;
     if (on_trust) continue;
+    turn.reset();
     clock_.sleep(pause);
     pause = std::min(2 * pause, kLongestPause);
   }
@@ -340,6 +365,7 @@ Result<std::vector<FeedEntry>> SqlBackend::feed(std::string_view cursor, std::si
 
 Result<void> SqlBackend::close() {
   if (not_writable_) return {};
+  if (is_unsettled_) TRY(settle({}));
   TRY_ASSIGN(const auto engine, primary_->lease());
   return engine->tidy();
 }

@@ -92,7 +92,9 @@ class SqlBackend : public Backend {
   Result<void> check_writable() const;
   std::shared_ptr<Session> session(const std::string& session_id) EXCLUDES(mutex_);
   Result<LogHead> head_of(sql::Pool& pool, const std::string& session_id);
-  Result<void> look(const std::string& session_id, Session& session) REQUIRES(session.mutex);
+  /// Looks where the session stands. With `turn` others wait until that is dropped.
+  Result<void> look(const std::string& session_id, Session& session, std::shared_ptr<void>* turn)
+      REQUIRES(session.mutex);
   Result<void> commit(std::span<const sql::Command> commands, sql::Sync sync);
   Result<bool> is_stored(const std::string& session_id, Ordinal ordinal, const std::string& id);
   /// The new log as commands.
@@ -107,6 +109,8 @@ class SqlBackend : public Backend {
   SqlAttachments attachments_;
   std::string store_id_;
   std::optional<Error> not_writable_;
+  /// Something was committed that did not wait for the disk.
+  std::atomic<bool> is_unsettled_{false};
 
   Mutex mutex_;
   // Most recently used first.

@@ -1,8 +1,10 @@
 #include "backend/sql/sql_stores.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <mutex>
+#include <thread>
 
 #include "base/try.h"
 #include "fs/posix_fs.h"
@@ -18,27 +20,37 @@ constexpr std::string_view kSqlite = "sqlite:";
 // The turn of a writer: of the threads of this process, then of all processes.
 class Turns {
  public:
-  Turns(std::unique_ptr<fs::Fs> fs, Result<std::unique_ptr<fs::File>> file, Clock& clock,
+  Turns(std::shared_ptr<fs::Fs> fs, Result<std::unique_ptr<fs::File>> file, Clock& clock,
         std::chrono::milliseconds wait)
       : fs_(std::move(fs)), lock_(std::move(file), clock, wait) {}
 
   static Result<std::shared_ptr<void>> take(const std::shared_ptr<Turns>& turns) {
-    struct Taken {
-      explicit Taken(std::shared_ptr<Turns> of) : turns(std::move(of)), threads(turns->mutex_) {}
-      std::shared_ptr<Turns> turns;
-      std::unique_lock<std::timed_mutex> threads;
-      std::optional<log::LockFile::Held> processes{};
-    };
+    // Nobody else writes this thread's id.
+    if (turns->holder_ == std::this_thread::get_id()) return turns->taken_.lock();
     auto taken = std::make_shared<Taken>(turns);
     TRY_ASSIGN(auto held, turns->lock_.acquire("writer"));
     taken->processes.emplace(std::move(held));
+    turns->taken_ = taken;
+    turns->holder_ = std::this_thread::get_id();
     return std::shared_ptr<void>(std::move(taken));
   }
 
  private:
-  std::unique_ptr<fs::Fs> fs_;
+  struct Taken {
+    explicit Taken(std::shared_ptr<Turns> of) : turns(std::move(of)), threads(turns->mutex_) {}
+    ~Taken() { turns->holder_ = std::thread::id(); }
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+    std::shared_ptr<Turns> turns;
+    std::unique_lock<std::timed_mutex> threads;
+    std::optional<log::LockFile::Held> processes{};
+  };
+
+  std::shared_ptr<fs::Fs> fs_;
   log::LockFile lock_;
   std::timed_mutex mutex_;
+  std::atomic<std::thread::id> holder_{};
+  std::weak_ptr<void> taken_;  // of the holder
 };
 
 bool is_name(std::string_view name) {
@@ -78,20 +90,23 @@ Result<sql::Pool::Open> sqlite_connections(const std::string& file, bool create,
         .with_hint("make one with `quipu init`, or name another with --store");
   }
   if (create) TRY(fs::PosixFs::make_root(path.parent_path().string()));
-  TRY_ASSIGN(auto fs, fs::PosixFs::open(path.parent_path().string()));
-  // SQLite would let everybody read it; what it makes beside it is as open as this.
-  if (create) TRY(fs->open(path.filename().string(), fs::OpenMode::kCreate));
-  auto lock_file = fs->open(path.filename().string() + ".lck", fs::OpenMode::kCreate);
-  const bool is_read_only = !lock_file.ok();
-  auto turns = std::make_shared<Turns>(std::move(fs), std::move(lock_file), clock, wait);
-  const sql::SqliteOptions options{
-      .create = create, .read_only = is_read_only, .busy_wait = wait, .turn = [turns] {
-        return Turns::take(turns);
-      }};
-  return sql::Pool::Open([path = path.string(), options] {
-    auto engine = sql::open_sqlite(path, options);
-    return engine.ok() ? std::move(engine) : std::move(engine).error().in(path);
-  });
+  TRY_ASSIGN(std::shared_ptr<fs::Fs> fs, fs::PosixFs::open(path.parent_path().string()));
+  return connections(
+      SqliteFile{.fs = std::move(fs), .name = path.filename().string(), .path = path.string()},
+      create, clock, wait);
+}
+
+// SQLite takes no notice when the directory that it made its log in cannot be synced.
+Result<std::unique_ptr<sql::Engine>> open_engine(const SqliteFile& file,
+                                                 const sql::SqliteOptions& options) {
+  const auto log = file.fs->stat(file.name + "-wal");
+  auto engine = sql::open_sqlite(file.path, options);
+  if (!engine.ok()) return std::move(engine).error().in(file.path);
+  if (!log.ok() && !options.read_only) {
+    TRY((*engine)->number("PRAGMA schema_version"));  // the first look makes it
+    TRY(file.fs->sync_dir(""));
+  }
+  return engine;
 }
 
 Result<sql::Pool::Open> postgres_connections(const std::string& url, Clock& clock,
@@ -124,6 +139,22 @@ Result<sql::Pool::Open> connections(std::string_view url, bool create, Clock& cl
   url.remove_prefix(kSqlite.size());
   if (url.starts_with("//")) url.remove_prefix(2);
   return sqlite_connections(std::string(url), create, clock, wait);
+}
+
+Result<sql::Pool::Open> connections(const SqliteFile& file, bool create, Clock& clock,
+                                    std::chrono::milliseconds wait) {
+  // SQLite would let everybody read it; what it makes beside it is as open as this.
+  if (create) TRY(file.fs->open(file.name, fs::OpenMode::kCreate));
+  auto lock_file = file.fs->open(file.name + ".lck", fs::OpenMode::kCreate);
+  const bool is_read_only = !lock_file.ok();
+  auto turns = std::make_shared<Turns>(file.fs, std::move(lock_file), clock, wait);
+  sql::SqliteOptions options;
+  options.create = create;
+  options.read_only = is_read_only;
+  options.busy_wait = wait;
+  options.turn = [turns] { return Turns::take(turns); };
+  options.vfs = file.vfs;
+  return sql::Pool::Open([file, options] { return open_engine(file, options); });
 }
 
 }  // namespace quipu::sqlstore

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "backend/sql/sql_backend.h"
+#include "fs/fs.h"
 
 namespace quipu::sqlstore {
 
@@ -20,6 +21,18 @@ bool is_postgres(std::string_view url);
 /// that writers take turns by. `postgres://…`: what is ours in its query, `schema=NAME`, is
 /// taken out, the rest is libpq's.
 Result<sql::Pool::Open> connections(std::string_view url, bool create, Clock& clock,
+                                    std::chrono::milliseconds wait);
+
+/// A store in one file.
+struct SqliteFile {
+  std::shared_ptr<fs::Fs> fs;  // of its directory: our way to it
+  std::string name;            // there
+  std::string path;            // for SQLite
+  const char* vfs = nullptr;   // SQLite's way to it (sql/sqlite_engine.h)
+};
+
+/// How connections to it are made.
+Result<sql::Pool::Open> connections(const SqliteFile& file, bool create, Clock& clock,
                                     std::chrono::milliseconds wait);
 
 }  // namespace quipu::sqlstore

@@ -22,6 +22,7 @@
 #include <iostream>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "support/history_store.h"
@@ -191,19 +192,21 @@ int scaled(double count) {
   return std::max(5, static_cast<int>(std::lround(count * (scale > 0 ? scale : 1))));
 }
 
-class Processes : public ::testing::TestWithParam<int> {};
+// The scheme of the store's URL, and how many compete.
+class Processes : public ::testing::TestWithParam<std::tuple<const char*, int>> {};
 
 TEST_P(Processes, ExpectedTailIsLinearizable) {
-  const int processes = GetParam();
+  const auto [engine, processes] = GetParam();
   const int wins = scaled(1600.0 / processes);
   const ScratchDir scratch;
-  const std::string path = scratch.path() + "/store";
+  const std::string path = engine + scratch.path() + "/store";
   SharedMemory shared;
   {
     StoreTarget target(path, Door::kEntries);
     ASSERT_TRUE(target.create("s1").ok());
   }
-  in_processes(processes, [&](int me) { return compete(shared, path, me, processes, wins); });
+  in_processes(processes,
+               [&, count = processes](int me) { return compete(shared, path, me, count, wins); });
   if (HasFatalFailure()) return;
 
   StoreTarget target(path, Door::kEntries);
@@ -232,18 +235,18 @@ TEST_P(Processes, ExpectedTailIsLinearizable) {
 // Without expectations everybody wins; batches stay in one piece, and what a
 // process appended stays in its order.
 TEST_P(Processes, BatchesAreNotMixed) {
-  const int processes = GetParam();
+  const auto [engine, processes] = GetParam();
   const int batches = scaled(800.0 / processes);
   const ScratchDir scratch;
-  const std::string path = scratch.path() + "/store";
+  const std::string path = engine + scratch.path() + "/store";
   SharedMemory shared;
   {
     StoreTarget target(path, Door::kEntries);
     ASSERT_TRUE(target.create("s1").ok());
   }
-  in_processes(processes, [&](int me) {
+  in_processes(processes, [&, count = processes](int me) {
     StoreTarget target(path, Door::kEntries);
-    wait_for_all(shared, processes);
+    wait_for_all(shared, count);
     for (int i = 0; i < batches; ++i) {
       const std::string name = "p" + std::to_string(me) + "-" + std::to_string(i) + ".";
       const std::vector<NewEntry> batch = {entry_of(name + "0"), entry_of(name + "1"),
@@ -277,7 +280,10 @@ TEST_P(Processes, BatchesAreNotMixed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Store, Processes, ::testing::Range(2, 9));
+INSTANTIATE_TEST_SUITE_P(Store, Processes,
+                         ::testing::Combine(::testing::Values("file:"), ::testing::Range(2, 9)));
+INSTANTIATE_TEST_SUITE_P(Sqlite, Processes,
+                         ::testing::Combine(::testing::Values("sqlite:"), ::testing::Values(2, 5)));
 
 // A session is made once, whoever asks.
 TEST(ProcessesOnce, OneSessionIsMadeOnce) {
