@@ -20,7 +20,7 @@ NewEntry message(const std::string& id, const std::string& payload = "{}") {
 
 class EntryDoor : public ::testing::TestWithParam<bool> {
  protected:
-  EntryDoor() : target_(GetParam() ? scratch_.path() + "/store" : "", Door::kEntries) {
+  EntryDoor() : target_(GetParam() ? scratch_.path() + "/store" : "memory:", Door::kEntries) {
     EXPECT_TRUE(target_.create("s1").ok());
   }
 

@@ -58,7 +58,7 @@ std::vector<std::string> own_ids(SessionStore& api, const std::string& session) 
 
 class Threads : public ::testing::TestWithParam<bool> {
  protected:
-  Threads() : target_(GetParam() ? scratch_.path() + "/store" : "", Door::kEntries) {}
+  Threads() : target_(GetParam() ? scratch_.path() + "/store" : "memory:", Door::kEntries) {}
 
   ScratchDir scratch_;
   StoreTarget target_;
