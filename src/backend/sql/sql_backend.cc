@@ -1,5 +1,6 @@
 #include "backend/sql/sql_backend.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "backend/sql/schema.h"
@@ -20,11 +21,22 @@ constexpr nanoseconds kLongestPause = std::chrono::milliseconds(50);
 constexpr sql::Text kSetStore = "INSERT INTO @quipu_store (name, value) VALUES ($1, $2)";
 constexpr sql::Text kReadStore = "SELECT value FROM @quipu_store WHERE name = 'store_id'";
 
-Error exists(const std::string& session_id) {
-  return {Code::kIdConflict, "session " + session_id + " exists already"};
-}
+bool may_have_happened(const Error& error) { return error.code() == Code::kDurabilityUnknown; }
 
-bool may_have_happened(Code code) { return code == Code::kDurabilityUnknown; }
+// Whether it is about the database and not about what is in it.
+bool is_of_storage(const Error& error) {
+  switch (error.code()) {
+    case Code::kStorageGone:
+    case Code::kBusy:
+    case Code::kIoError:
+    case Code::kNoMemory:
+    case Code::kNoSpace:
+    case Code::kNotAllowed:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
@@ -92,20 +104,44 @@ std::shared_ptr<SqlBackend::Session> SqlBackend::session(const std::string& sess
   return sessions_.front().second;
 }
 
+// Never back: a view that was begun before an append may come to its end after it.
+void SqlBackend::Session::has_seen(std::int64_t entries) {
+  std::int64_t before = seen;
+  while (before < entries && !seen.compare_exchange_weak(before, entries)) {
+  }
+}
+
+// Whether the replica has not heard yet of something that this process has seen.
+bool SqlBackend::is_behind(const std::unordered_map<std::string, std::int64_t>& entries) {
+  MutexLock lock(mutex_);
+  return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& known) {
+    const auto& [session_id, session] = known;
+    if (session->seen == 0 || session_id.starts_with(kSystemPrefix)) return false;
+    const auto found = entries.find(session_id);
+    return found == entries.end() || found->second < session->seen;
+  });
+}
+
 Result<std::vector<SurveyedLog>> SqlBackend::survey() {
-  return replica_->reading([&](sql::Engine& engine) -> Result<std::vector<SurveyedLog>> {
+  std::unordered_map<std::string, std::int64_t> entries;
+  const auto read = [&](sql::Engine& engine) -> Result<std::vector<SurveyedLog>> {
     TRY_ASSIGN(const auto rows, engine.ask(kSurvey));
     std::vector<SurveyedLog> logs;
+    entries.clear();
     for (;;) {
       TRY_ASSIGN(const bool more, rows->next());
       if (!more) return logs;
+      if (replica_ != primary_) entries.emplace(rows->text(0), rows->integer(4));
       logs.push_back({.session_id = std::string(rows->text(0)),
                       .device = 0,
                       .inode = static_cast<std::uint64_t>(rows->integer(1)),
                       .bytes = static_cast<std::uint64_t>(rows->integer(2)),
                       .modified_ms = rows->integer(3)});
     }
-  });
+  };
+  auto logs = replica_->reading(read);
+  if (replica_ == primary_ || (logs.ok() && !is_behind(entries))) return logs;
+  return primary_->reading(read);
 }
 
 Result<std::vector<std::string>> SqlBackend::list() {
@@ -159,7 +195,7 @@ Result<std::shared_ptr<const LogView>> SqlBackend::view(const std::string& sessi
     head = head_of(*pool, session_id);
   }
   if (!head.ok()) return std::move(head).error();
-  known->seen = head->fold.count;
+  known->has_seen(head->fold.count);
   return std::shared_ptr<const LogView>(
       std::make_shared<SqlView>(std::move(pool), session_id, std::move(head).value()));
 }
@@ -167,15 +203,6 @@ Result<std::shared_ptr<const LogView>> SqlBackend::view(const std::string& sessi
 Result<void> SqlBackend::commit(std::span<const sql::Command> commands, sql::Sync sync) {
   TRY_ASSIGN(const auto engine, primary_->lease());
   return engine->commit(commands, sync);
-}
-
-Result<bool> SqlBackend::is_stored(const std::string& session_id, Ordinal ordinal,
-                                   const std::string& id) {
-  TRY_ASSIGN(const auto found, primary_->reading([&](sql::Engine& engine) {
-    const sql::Param params[] = {session_id, id};
-    return engine.number(kFindEntry, params);
-  }));
-  return found == std::int64_t{ordinal};
 }
 
 // --- making ------------------------------------------------------------------------------
@@ -200,25 +227,38 @@ Result<std::unique_ptr<SqlAppend>> SqlBackend::new_log(const std::string& sessio
   return log;
 }
 
+Result<bool> SqlBackend::make(std::span<const sql::Command> commands, const std::string& session_id,
+                              const LogHead& head) {
+  const nanoseconds deadline = clock_.monotonic() + wait_;
+  for (std::optional<Error> unsure;;) {
+    auto made = commit(commands, sql::Sync::kNow);
+    if (made.ok()) return true;
+    if (made.error().code() == Code::kIdConflict) {
+      if (!unsure) return false;
+      // What is in the way may be ours, from an attempt whose answer was lost. The number tells:
+      // ids of entries may be the same for everybody who makes this session.
+      const auto found = head_of(*primary_, session_id);
+      if (!found.ok()) return *std::move(unsure);
+      if (found->number != head.number) return false;
+      if (!settle(session_id).ok()) return *std::move(unsure);
+      return true;
+    }
+    if (may_have_happened(made.error()))
+      unsure = std::move(made).error();
+    else
+      return unsure ? *std::move(unsure) : std::move(made).error();
+    if (clock_.monotonic() >= deadline) return *std::move(unsure);
+  }
+}
+
 Result<void> SqlBackend::create(const std::string& session_id,
                                 std::span<const std::string> entries) {
   TRY(check_writable());
   TRY_ASSIGN(const auto log, new_log(session_id, entries));
-  const auto commands = log->commands(clock_.unix_ms());
-  const nanoseconds deadline = clock_.monotonic() + wait_;
-  for (bool is_unsure = false;;) {
-    auto made = commit(commands, sql::Sync::kNow);
-    if (made.ok()) return {};
-    const Code code = made.error().code();
-    if (code == Code::kIdConflict) {
-      if (!is_unsure) return exists(session_id);
-      TRY_ASSIGN(const bool is_ours, is_stored(session_id, 0, log->first_id()));
-      if (!is_ours) return exists(session_id);
-      return settle(session_id);
-    }
-    if (!may_have_happened(code) || clock_.monotonic() >= deadline) return made;
-    is_unsure = true;
-  }
+  TRY_ASSIGN(const bool made, make(log->commands(clock_.unix_ms()), session_id, log->head()));
+  if (!made) return Error(Code::kIdConflict, "session " + session_id + " exists already");
+  session(session_id)->has_seen(log->head().fold.count);
+  return {};
 }
 
 Result<std::vector<std::size_t>> SqlBackend::create_all(std::span<const NewLog> logs) {
@@ -231,16 +271,22 @@ Result<std::vector<std::size_t>> SqlBackend::create_all(std::span<const NewLog> 
     std::move(more.begin(), more.end(), std::back_inserter(commands));
     made.push_back(std::move(one));
   }
-  if (commands.empty() || commit(commands, sql::Sync::kNow).ok()) return std::vector<std::size_t>();
+  if (commands.empty()) return std::vector<std::size_t>();
+  const auto done = make(commands, logs.front().session_id, made.front()->head());
+  if (!done.ok() && may_have_happened(done.error())) return done.error();
   // One of them exists, or something is wrong: which, and what, each by itself says.
-  return Backend::create_all(logs);
+  if (!done.ok() || !*done) return Backend::create_all(logs);
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    session(logs[i].session_id)->has_seen(made[i]->head().fold.count);
+  }
+  return std::vector<std::size_t>();
 }
 
 // --- appending ---------------------------------------------------------------------------
 
 Result<void> SqlBackend::look(const std::string& session_id, Session& session) {
   TRY_ASSIGN(session.head, head_of(*primary_, session_id));
-  session.seen = session.head->fold.count;
+  session.has_seen(session.head->fold.count);
   if (!session.inherited) {
     TRY_ASSIGN(session.inherited, ancestry(session_id));
   }
@@ -259,46 +305,53 @@ Result<AppendResult> SqlBackend::append(const std::string& session_id, const Bat
   result.durable = options.durability == Durability::kCommit;
   const nanoseconds deadline = clock_.monotonic() + wait_;
   nanoseconds pause = kFirstPause;
-  bool on_trust = known->head.has_value();
-  bool is_unsure = false;
-  for (;; on_trust = false) {
-    if (!on_trust) TRY(look(session_id, *known));
+  // Once the answer to an attempt was lost, the batch may be there, or come to be there while we
+  // look. It is there whole or not at all, and the next plan finds it as a repeat. Until something
+  // is known, nothing but that attempt's error is true.
+  std::optional<Error> unsure;
+  const auto failed = [&](Error error) {
+    return unsure && is_of_storage(error) ? *unsure : std::move(error);
+  };
+  for (bool on_trust = known->head.has_value();; on_trust = false) {
+    if (!on_trust) {
+      if (auto looked = look(session_id, *known); !looked.ok()) {
+        return failed(std::move(looked).error());
+      }
+    }
     SqlAppend append(*primary_, session_id, *known->head, *known->inherited, on_trust);
     auto planned = append.plan(batch, options);
     // Before it is refused, look at what others did.
     if (!planned.ok() && on_trust) continue;
-    if (!planned.ok()) return std::move(planned).error();
-    result.appended_count = planned->appended;
-    result.already_present = planned->already_present;
-    if (planned->appended == 0) {
+    if (!planned.ok()) return failed(std::move(planned).error());
+    const bool is_there = planned->appended == 0;
+    if (!is_there || !unsure) {
+      result.appended_count = planned->appended;
+      result.already_present = planned->already_present;
+    }
+    if (is_there) {
       // Whoever stored it may not have waited for the disk.
-      if (result.durable) TRY(settle(session_id));
+      if (result.durable) {
+        if (auto settled = settle(session_id); !settled.ok()) {
+          return failed(std::move(settled).error());
+        }
+      }
       return result;
     }
-    const Ordinal ordinal = known->head->fold.count;
     auto done = commit(append.commands(clock_.unix_ms()),
                        result.durable ? sql::Sync::kNow : sql::Sync::kLater);
     if (done.ok()) {
       known->head = append.head();
-      known->seen = append.head().fold.count;
+      known->has_seen(append.head().fold.count);
       return result;
     }
     known->head.reset();
-    const Code code = done.error().code();
-    if (code != Code::kIdConflict && !may_have_happened(code)) return std::move(done).error();
-    is_unsure = is_unsure || may_have_happened(code);
-    if (is_unsure) {
-      // It may be there, or ours may be what is in the way: stored by an attempt whose
-      // answer was lost. All of it is there, or nothing.
-      const auto is_ours = is_stored(session_id, ordinal, append.first_id());
-      if (!is_ours.ok()) return may_have_happened(code) ? std::move(done).error() : is_ours.error();
-      if (*is_ours) {
-        if (result.durable) TRY(settle(session_id));
-        return result;
-      }
+    if (may_have_happened(done.error())) {
+      unsure = std::move(done).error();
+    } else if (done.error().code() != Code::kIdConflict) {
+      return failed(std::move(done).error());
     }
     if (clock_.monotonic() >= deadline) {
-      return Error(Code::kBusy, "others append to session " + session_id + " all the time");
+      return failed({Code::kBusy, "others append to session " + session_id + " all the time"});
     }
     if (on_trust) continue;
     clock_.sleep(pause);
@@ -310,7 +363,14 @@ Result<void> SqlBackend::settle(const std::string& session_id) {
   static_cast<void>(session_id);  // a database has one log for all
   if (not_writable_) return {};
   const sql::Command command{.text = kSettle};
-  return commit({&command, 1}, sql::Sync::kNow);
+  const nanoseconds deadline = clock_.monotonic() + wait_;
+  for (;;) {
+    auto done = commit({&command, 1}, sql::Sync::kNow);
+    // To do it twice is no harm.
+    if (done.ok() || !may_have_happened(done.error()) || clock_.monotonic() >= deadline) {
+      return done;
+    }
+  }
 }
 
 Result<std::vector<FeedEntry>> SqlBackend::feed(std::string_view cursor, std::size_t limit) {

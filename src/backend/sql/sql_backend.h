@@ -83,6 +83,8 @@ class SqlBackend : public Backend {
     std::optional<LogHead> head GUARDED_BY(mutex);
     std::optional<std::shared_ptr<const Ancestry>> inherited GUARDED_BY(mutex);
     std::atomic<std::int64_t> seen{0};  // entries that this process has seen
+
+    void has_seen(std::int64_t entries);
   };
 
   SqlBackend(sql::Pool::Open primary, sql::Pool::Open replica, Clock& clock, Random& random,
@@ -91,13 +93,16 @@ class SqlBackend : public Backend {
   Result<void> load(const SqlBackendOptions& options, const sql::Pool::Open& primary);
   Result<void> check_writable() const;
   std::shared_ptr<Session> session(const std::string& session_id) EXCLUDES(mutex_);
+  bool is_behind(const std::unordered_map<std::string, std::int64_t>& entries) EXCLUDES(mutex_);
   Result<LogHead> head_of(sql::Pool& pool, const std::string& session_id);
   Result<void> look(const std::string& session_id, Session& session) REQUIRES(session.mutex);
   Result<void> commit(std::span<const sql::Command> commands, sql::Sync sync);
-  Result<bool> is_stored(const std::string& session_id, Ordinal ordinal, const std::string& id);
   /// The new log as commands.
   Result<std::unique_ptr<SqlAppend>> new_log(const std::string& session_id,
                                              std::span<const std::string> entries);
+  /// Commits new logs. False when one of them exists, and was not made by this very call.
+  Result<bool> make(std::span<const sql::Command> commands, const std::string& session_id,
+                    const LogHead& head);
 
   Clock& clock_;
   Random& random_;

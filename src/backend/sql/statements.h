@@ -19,7 +19,7 @@ inline constexpr Text kReadHead =
     " WHERE h.session_id = $1";
 
 inline constexpr Text kSurvey =
-    "SELECT session_id, number, bytes, modified_ms FROM @heads"
+    "SELECT session_id, number, bytes, modified_ms, entries FROM @heads"
     " WHERE session_id < 'system/' OR session_id >= 'system0' ORDER BY session_id";
 
 inline constexpr Text kMakeHead =
