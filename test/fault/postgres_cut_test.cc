@@ -47,14 +47,15 @@ class PostgresCut : public OnPostgres {
 };
 
 TEST_F(PostgresCut, AnywhereInAnAppendItIsStoredOnce) {
+  enum Ids { kGiven, kFilledIn, kMixed };
   struct Call {
     std::size_t size;
-    bool has_ids;
+    Ids ids;
     bool is_first;  // of this store: it has to look first
   };
   std::size_t faults = 0;
-  for (const Call call :
-       {Call{1, true, true}, Call{1, false, false}, Call{5, true, false}, Call{5, false, true}}) {
+  for (const Call call : {Call{1, kGiven, true}, Call{1, kFilledIn, false}, Call{5, kGiven, false},
+                          Call{5, kFilledIn, true}, Call{5, kMixed, false}}) {
     faults += for_each_cut([&](const ProxyFault& fault) {
       const std::string session = new_session(next_session());
       Store store = bare_store(proxy_.url(name_));
@@ -62,7 +63,8 @@ TEST_F(PostgresCut, AnywhereInAnAppendItIsStoredOnce) {
       if (!call.is_first) must(sessions.append_session_entries(session, batch_of("before", 1)));
       const std::string before = call.is_first ? "" : "before-0 ";
 
-      auto batch = batch_of(call.has_ids ? session : "", call.size);
+      auto batch = batch_of(call.ids == kFilledIn ? "" : session, call.size);
+      if (call.ids == kMixed) batch[1].id.clear();
       proxy_.arm(fault);
       const auto done = must(sessions.append_session_entries(session, batch));
       const bool fired = proxy_.fired();

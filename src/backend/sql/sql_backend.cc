@@ -293,6 +293,17 @@ Result<void> SqlBackend::look(const std::string& session_id, Session& session) {
   return {};
 }
 
+Result<bool> SqlBackend::has_made_up_id(const std::string& session_id, const Batch& batch) {
+  const auto draft = std::find_if(batch.drafts.begin(), batch.drafts.end(),
+                                  [](const Draft& one) { return !one.id_given; });
+  if (draft == batch.drafts.end()) return false;
+  TRY_ASSIGN(const auto found, primary_->reading([&](sql::Engine& engine) {
+    const sql::Param params[] = {session_id, draft->id.view()};
+    return engine.number(kFindEntry, params);
+  }));
+  return found.has_value();
+}
+
 Result<AppendResult> SqlBackend::append(const std::string& session_id, const Batch& batch,
                                         const AppendOptions& options) {
   TRY(check_writable());
@@ -303,55 +314,55 @@ Result<AppendResult> SqlBackend::append(const std::string& session_id, const Bat
   result.entry_ids = batch.ids();
   result.last_appended_entry_id = result.entry_ids.back();
   result.durable = options.durability == Durability::kCommit;
+  std::optional<Error> unsure;
+  auto appended = append(*known, batch, options, result, unsure);
+  if (appended.ok()) return result;
+  // Once an answer was lost, errors of the storage say nothing about what became of the batch.
+  if (unsure && is_of_storage(appended.error())) return *std::move(unsure);
+  return std::move(appended).error();
+}
+
+// Once the answer to an attempt was lost, the batch may be there, or come to be there while we
+// look. It is there whole or not at all, and where it stands nothing else can: so the next attempt
+// finds it or goes before it.
+Result<void> SqlBackend::append(Session& known, const Batch& batch, const AppendOptions& options,
+                                AppendResult& result, std::optional<Error>& unsure) {
+  const std::string& session_id = result.session_id;
   const nanoseconds deadline = clock_.monotonic() + wait_;
   nanoseconds pause = kFirstPause;
-  // Once the answer to an attempt was lost, the batch may be there, or come to be there while we
-  // look. It is there whole or not at all, and the next plan finds it as a repeat. Until something
-  // is known, nothing but that attempt's error is true.
-  std::optional<Error> unsure;
-  const auto failed = [&](Error error) {
-    return unsure && is_of_storage(error) ? *unsure : std::move(error);
-  };
-  for (bool on_trust = known->head.has_value();; on_trust = false) {
-    if (!on_trust) {
-      if (auto looked = look(session_id, *known); !looked.ok()) {
-        return failed(std::move(looked).error());
-      }
+  for (bool on_trust = known.head.has_value();; on_trust = false) {
+    if (!on_trust) TRY(look(session_id, known));
+    if (unsure) {
+      TRY_ASSIGN(const bool is_there, has_made_up_id(session_id, batch));
+      if (is_there) return result.durable ? settle(session_id) : Result<void>();
     }
-    SqlAppend append(*primary_, session_id, *known->head, *known->inherited, on_trust);
+    SqlAppend append(*primary_, session_id, *known.head, *known.inherited, on_trust);
     auto planned = append.plan(batch, options);
     // Before it is refused, look at what others did.
     if (!planned.ok() && on_trust) continue;
-    if (!planned.ok()) return failed(std::move(planned).error());
+    if (!planned.ok()) return std::move(planned).error();
     const bool is_there = planned->appended == 0;
     if (!is_there || !unsure) {
       result.appended_count = planned->appended;
       result.already_present = planned->already_present;
     }
-    if (is_there) {
-      // Whoever stored it may not have waited for the disk.
-      if (result.durable) {
-        if (auto settled = settle(session_id); !settled.ok()) {
-          return failed(std::move(settled).error());
-        }
-      }
-      return result;
-    }
+    // Whoever stored it may not have waited for the disk.
+    if (is_there) return result.durable ? settle(session_id) : Result<void>();
     auto done = commit(append.commands(clock_.unix_ms()),
                        result.durable ? sql::Sync::kNow : sql::Sync::kLater);
     if (done.ok()) {
-      known->head = append.head();
-      known->has_seen(append.head().fold.count);
-      return result;
+      known.head = append.head();
+      known.has_seen(append.head().fold.count);
+      return {};
     }
-    known->head.reset();
+    known.head.reset();
     if (may_have_happened(done.error())) {
       unsure = std::move(done).error();
     } else if (done.error().code() != Code::kIdConflict) {
-      return failed(std::move(done).error());
+      return done;
     }
     if (clock_.monotonic() >= deadline) {
-      return failed({Code::kBusy, "others append to session " + session_id + " all the time"});
+      return Error(Code::kBusy, "others append to session " + session_id + " all the time");
     }
     if (on_trust) continue;
     clock_.sleep(pause);

@@ -96,6 +96,12 @@ class SqlBackend : public Backend {
   bool is_behind(const std::unordered_map<std::string, std::int64_t>& entries) EXCLUDES(mutex_);
   Result<LogHead> head_of(sql::Pool& pool, const std::string& session_id);
   Result<void> look(const std::string& session_id, Session& session) REQUIRES(session.mutex);
+  /// Tries until it is known what became of the batch, or for as long as the store waits. `unsure`
+  /// is the error of an attempt whose answer was lost.
+  Result<void> append(Session& known, const Batch& batch, const AppendOptions& options,
+                      AppendResult& result, std::optional<Error>& unsure) REQUIRES(known.mutex);
+  /// Whether an entry is there whose id was filled in for this batch, so that nobody else has it.
+  Result<bool> has_made_up_id(const std::string& session_id, const Batch& batch);
   Result<void> commit(std::span<const sql::Command> commands, sql::Sync sync);
   /// The new log as commands.
   Result<std::unique_ptr<SqlAppend>> new_log(const std::string& session_id,
