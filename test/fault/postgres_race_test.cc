@@ -179,6 +179,19 @@ TEST_F(PostgresFeed, WaitsForTransactionsThatAreNotOver) {
   EXPECT_EQ(code_of(backend_->feed("nonsense.1", 1)), Code::kInvalidArgument);
 }
 
+// 9 comes before 10.
+TEST_F(PostgresFeed, TransactionsAreNumbersAndNoWords) {
+  for (const char* transaction : {"100", "9", "99"}) {
+    ask(direct_, std::string("INSERT INTO quipu.entries (tx, session_id, ordinal, id, type, depth,"
+                             " orphan, created_at, crc, line) VALUES ('") +
+                     transaction + "', 's', " + transaction + ", 'tx-" + transaction +
+                     "', 'message', 0, 0, '', 0, '{}')");
+  }
+  std::string ids;
+  for (auto entries = poll(1); !entries.empty(); entries = poll(1)) ids += entries[0].id + " ";
+  EXPECT_EQ(ids, "tx-9 tx-99 tx-100 ");
+}
+
 TEST_F(PostgresFeed, FollowerOfManyWritersMissesNothing) {
   const int batches = std::max(5, static_cast<int>(50 * test_scale()));
   for (int i = 0; i < kThreads; ++i) new_session("s" + std::to_string(i));

@@ -386,15 +386,23 @@ Result<void> SqlBackend::settle(const std::string& session_id) {
 
 Result<std::vector<FeedEntry>> SqlBackend::feed(std::string_view cursor, std::size_t limit) {
   const std::size_t dot = std::min(cursor.find('.'), cursor.size());
-  const std::string transaction(cursor.empty() ? "0" : cursor.substr(0, dot));
-  std::int64_t position = 0;
-  const std::string_view digits = cursor.substr(std::min(dot + 1, cursor.size()));
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), position);
-  if (read.ec != std::errc() && !cursor.empty()) {
+  const auto number = [](std::string_view digits) -> std::optional<std::int64_t> {
+    std::int64_t value = 0;
+    const char* end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, value);
+    if (read.ec != std::errc() || read.ptr != end || value < 0) return std::nullopt;
+    return value;
+  };
+  const auto transaction =
+      cursor.empty() ? std::optional<std::int64_t>(0) : number(cursor.substr(0, dot));
+  const auto position = cursor.empty() ? std::optional<std::int64_t>(0)
+                                       : number(cursor.substr(std::min(dot + 1, cursor.size())));
+  if (!transaction || !position) {
     return Error(Code::kInvalidArgument, "no cursor of a feed: " + std::string(cursor));
   }
+  const std::string after = std::to_string(*transaction);
   return primary_->reading([&](sql::Engine& engine) -> Result<std::vector<FeedEntry>> {
-    const sql::Param params[] = {transaction, position, static_cast<std::int64_t>(limit)};
+    const sql::Param params[] = {after, *position, static_cast<std::int64_t>(limit)};
     TRY_ASSIGN(const auto rows, engine.ask(kReadFeed, params));
     std::vector<FeedEntry> entries;
     for (;;) {
