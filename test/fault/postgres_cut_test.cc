@@ -1,5 +1,6 @@
 // Connections that end or fall silent at any message, while the server lives: a call goes on by
 // itself on another connection, and does what it does once.
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -14,10 +15,12 @@ class PostgresCut : public OnPostgres {
   // Calls `run` for every fault there is: it arms the proxy, makes its call and judges. False
   // from it: the fault has not happened, the call has no more messages. Gives the number of faults.
   std::size_t for_each_cut(const std::function<bool(const ProxyFault&)>& run) {
+    // Less than all of them where the scale is less than one.
+    const auto step = static_cast<std::size_t>(std::max(1.0, 1 / test_scale()));
     std::size_t faults = 0;
     for (const Sender sender : {Sender::kClient, Sender::kServer}) {
       for (const bool passes : {false, true}) {
-        for (std::size_t message = 1;; ++message) {
+        for (std::size_t message = 1;; message += step) {
           SCOPED_TRACE((sender == Sender::kClient ? "client" : "server") +
                        std::string(" message ") + std::to_string(message) +
                        (passes ? ", passed on" : ""));
@@ -84,7 +87,7 @@ TEST_F(PostgresCut, AnywhereInAnAppendItIsStoredOnce) {
     });
   }
   std::printf("connections cut in an append: %zu\n", faults);
-  EXPECT_GT(faults, 100u);
+  EXPECT_GT(faults, 20u);
 }
 
 TEST_F(PostgresCut, AnywhereInARepeatNothingIsAdded) {
@@ -100,7 +103,7 @@ TEST_F(PostgresCut, AnywhereInARepeatNothingIsAdded) {
     return proxy_.fired();
   });
   EXPECT_EQ(stored_ids(direct_, session), "e-0 e-1 ");
-  EXPECT_GT(faults, 20u);
+  EXPECT_GE(faults, 4u);
 }
 
 TEST_F(PostgresCut, AnywhereInACreateTheSessionIsMadeOnce) {
@@ -119,7 +122,7 @@ TEST_F(PostgresCut, AnywhereInACreateTheSessionIsMadeOnce) {
     return fired;
   });
   std::printf("connections cut in a create: %zu\n", faults);
-  EXPECT_GT(faults, 10u);
+  EXPECT_GE(faults, 4u);
 }
 
 TEST_F(PostgresCut, SessionOfSomebodyElseIsNotTakenForOurs) {
@@ -151,7 +154,7 @@ TEST_F(PostgresCut, SeveralNewLogsAreMadeOnce) {
     EXPECT_EQ(must(store.backend()->create_all(logs)).size(), 2u);
     return fired;
   });
-  EXPECT_GT(faults, 10u);
+  EXPECT_GE(faults, 4u);
 }
 
 // The server stays away: the error says whether something may have happened, and a repeat, once
@@ -237,7 +240,7 @@ TEST_F(PostgresCut, ReadsAreMadeAgain) {
     return proxy_.fired();
   });
   std::printf("connections cut in reads: %zu\n", faults);
-  EXPECT_GT(faults, 20u);
+  EXPECT_GE(faults, 4u);
 }
 
 TEST_F(PostgresCut, AppendIsOneRoundTrip) {
