@@ -11,24 +11,34 @@ namespace quipu::sql {
 
 /// Its functions under their own names, without the prefix.
 struct Libpq {
-#define QUIPU_LIBPQ_FUNCTIONS(X)                                                             \
-  X(connectdbParams)                                                                         \
-  X(status)                                                                                  \
-  X(errorMessage)                                                                            \
-  X(finish)                                                                                  \
-  X(socket)                                                                                  \
-  X(setnonblocking)                                                                          \
-  X(setNoticeReceiver)                                                                       \
-  X(enterPipelineMode)                                                                       \
-  X(pipelineSync)                                                                            \
-  X(sendPrepare)                                                                             \
-  X(sendQueryPrepared)                                                                       \
-  X(sendQueryParams)                                                                         \
-  X(flush)                                                                                   \
-  X(consumeInput)                                                                            \
-  X(isBusy)                                                                                  \
-  X(getResult) X(resultStatus) X(resultErrorField) X(resultErrorMessage) X(clear) X(ntuples) \
-      X(getvalue) X(getlength) X(getisnull) X(getCancel) X(cancel) X(freeCancel)
+#define QUIPU_LIBPQ_FUNCTIONS(X) \
+  X(connectdbParams)             \
+  X(status)                      \
+  X(errorMessage)                \
+  X(finish)                      \
+  X(socket)                      \
+  X(setnonblocking)              \
+  X(setNoticeReceiver)           \
+  X(enterPipelineMode)           \
+  X(pipelineSync)                \
+  X(sendPrepare)                 \
+  X(sendQueryPrepared)           \
+  X(sendQueryParams)             \
+  X(flush)                       \
+  X(consumeInput)                \
+  X(isBusy)                      \
+  X(getResult)                   \
+  X(resultStatus)                \
+  X(resultErrorField)            \
+  X(resultErrorMessage)          \
+  X(clear)                       \
+  X(ntuples)                     \
+  X(getvalue)                    \
+  X(getlength)                   \
+  X(getisnull)                   \
+  X(getCancel)                   \
+  X(cancel)                      \
+  X(freeCancel)
 #define QUIPU_LIBPQ_MEMBER(name) decltype(&::PQ##name) name;
   QUIPU_LIBPQ_FUNCTIONS(QUIPU_LIBPQ_MEMBER)
 #undef QUIPU_LIBPQ_MEMBER

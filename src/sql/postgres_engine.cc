@@ -238,6 +238,8 @@ class PostgresEngine : public Engine {
       prepared_.erase(prepared);  // was not
       if (status != PGRES_PIPELINE_ABORTED && !failed) failed = error_of(result.get());
     }
+    // The cancel may arrive only now, and would meet the next call.
+    if (was_cancelled) is_usable_ = false;
     if (failed) return *std::move(failed);
     return last;
   }

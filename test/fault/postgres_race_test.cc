@@ -193,14 +193,14 @@ TEST_F(PostgresFeed, TransactionsAreNumbersAndNoWords) {
 }
 
 TEST_F(PostgresFeed, FollowerOfManyWritersMissesNothing) {
-  const int batches = std::max(5, static_cast<int>(50 * test_scale()));
+  const auto batches = static_cast<std::size_t>(std::max(5.0, 50 * test_scale()));
   for (int i = 0; i < kThreads; ++i) new_session("s" + std::to_string(i));
   std::vector<std::future<std::size_t>> writers;
   for (int who = 0; who < kThreads; ++who) {
     writers.push_back(std::async(std::launch::async, [&, who] {
       Store store = bare_store(url_);
       std::size_t written = 0;
-      for (int i = 0; i < batches; ++i) {
+      for (std::size_t i = 0; i < batches; ++i) {
         written += must(store.sessions().append_session_entries("s" + std::to_string(who),
                                                                 batch_of("", 1 + i % 4)))
                        .appended_count;
