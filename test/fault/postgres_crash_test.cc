@@ -22,7 +22,7 @@ TEST(PostgresCrash, KilledInMidCommitNothingIsLost) {
   PostgresWriters writers(server.url(), kWriters, seconds(60));
   std::mt19937 random(1);
   for (int i = 0; i < kills; ++i) {
-    writers.wait_for(10 + random() % 20);
+    writers.wait_for(5 + random() % 10);
     server.kill_hard();
     server.start_again();
   }
