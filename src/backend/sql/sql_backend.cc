@@ -243,10 +243,10 @@ Result<bool> SqlBackend::make(std::span<const sql::Command> commands, const std:
       if (!settle(session_id).ok()) return *std::move(unsure);
       return true;
     }
-    if (may_have_happened(made.error()))
-      unsure = std::move(made).error();
-    else
+    if (!may_have_happened(made.error())) {
       return unsure ? *std::move(unsure) : std::move(made).error();
+    }
+    unsure = std::move(made).error();
     if (clock_.monotonic() >= deadline) return *std::move(unsure);
   }
 }
