@@ -13,8 +13,7 @@ namespace quipu::sql {
 struct Libpq {
 // One a line: clang-format has no lasting opinion otherwise.
 #define QUIPU_LIBPQ_FUNCTIONS(X) \
-  X(connectStart)                \
-  X(connectPoll)                 \
+  X(connectdbParams)             \
   X(status)                      \
   X(errorMessage)                \
   X(finish)                      \

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <system_error>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -109,12 +111,20 @@ class PostgresEngine : public Engine {
         .with_hint("make one with pg_dump or the server's own means");
   }
 
+  // In a thread of its own, because libpq waits for ever on a server that does not answer.
+  // Whether it worked is seen on the connection itself.
   void cancel() override {
     PGcancel* cancel = pq_.getCancel(connection_.get());
     if (cancel == nullptr) return;
-    char ignored[256];
-    pq_.cancel(cancel, ignored, sizeof ignored);
-    pq_.freeCancel(cancel);
+    try {
+      std::thread([pq = &pq_, cancel] {
+        char ignored[256];
+        pq->cancel(cancel, ignored, sizeof ignored);
+        pq->freeCancel(cancel);
+      }).detach();
+    } catch (const std::system_error&) {  // no thread to be had
+      pq_.freeCancel(cancel);
+    }
   }
 
   bool is_usable() const override { return is_usable_; }
@@ -132,9 +142,10 @@ class PostgresEngine : public Engine {
 
   static void note(void* engine, const PGresult* notice) {
     auto* self = static_cast<PostgresEngine*>(engine);
-    const char* state = self->pq_.resultErrorField(notice, PG_DIAG_SQLSTATE);
-    // Committed here, and perhaps not on the standby that was to be waited for.
-    if (state != nullptr && std::string_view(state).starts_with("57")) self->unsure_ = true;
+    const char* severity = self->pq_.resultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+    // Committed here, and perhaps not on the standby that was to be waited for. Nothing but its
+    // words, which may be in any language, tells that warning from others.
+    if (severity != nullptr && std::string_view(severity) == "WARNING") self->unsure_ = true;
   }
 
   Result<void> begin();
@@ -229,6 +240,8 @@ class PostgresEngine : public Engine {
       prepared_.erase(prepared);  // was not
       if (status != PGRES_PIPELINE_ABORTED && !failed) failed = error_of(result.get());
     }
+    // The cancel may arrive only now, and would meet the next call.
+    if (was_cancelled) is_usable_ = false;
     if (failed) return *std::move(failed);
     return last;
   }
@@ -304,19 +317,16 @@ class PostgresEngine : public Engine {
 Result<std::unique_ptr<Engine>> PostgresEngine::open(const std::string& url,
                                                      const PostgresOptions& options) {
   TRY_ASSIGN(const Libpq* pq, libpq());
-  PGconn* raw = pq->connectStart(url.c_str());
+  // libpq's own way of waiting is the only one by which it goes on to the next host when one
+  // does not answer. What comes later counts: the URL may say otherwise.
+  const std::string seconds =
+      std::to_string(std::chrono::ceil<std::chrono::seconds>(options.connect_wait).count());
+  const char* const names[] = {"connect_timeout", "dbname", nullptr};
+  const char* const values[] = {seconds.c_str(), url.c_str(), nullptr};
+  PGconn* raw = pq->connectdbParams(names, values, 1);
   if (raw == nullptr) return Error(Code::kNoMemory, "no memory for a connection");
   auto engine = std::make_unique<PostgresEngine>(*pq, raw, options);
-  const nanoseconds deadline = options.clock->monotonic() + options.connect_wait;
-  for (auto state = PGRES_POLLING_WRITING; state != PGRES_POLLING_OK;) {
-    if (state == PGRES_POLLING_FAILED || pq->status(raw) == CONNECTION_BAD) {
-      return postgres_connect_error(pq->errorMessage(raw));
-    }
-    TRY_ASSIGN(const short ready,
-               engine->wait(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline));
-    if (ready == 0) return postgres_connect_error("no answer in time");
-    state = pq->connectPoll(raw);
-  }
+  if (pq->status(raw) != CONNECTION_OK) return postgres_connect_error(pq->errorMessage(raw));
   TRY(engine->begin());
   return std::unique_ptr<Engine>(std::move(engine));
 }

@@ -6,9 +6,13 @@
 // statement turns out to be somebody else's or gone, the call is made again without
 // preparing, from then on.
 //
-// A commit is acknowledged when the server says so. When the connection ends before
-// that, or the server says that it did not wait for its standby, the answer is
-// `durability_unknown`, and the engine is of no further use.
+// A commit is acknowledged when the server says so, without a warning: that it did not
+// wait for its standby is one. Otherwise, and when the connection ends before the answer,
+// that is `durability_unknown`.
+//
+// No call outlasts `call_wait` by more than two seconds: then the server is asked to
+// cancel it (`busy`: it has not happened), and if it does not answer that either, the
+// connection is given up.
 #pragma once
 
 #include <chrono>
@@ -22,6 +26,8 @@ namespace quipu::sql {
 
 struct PostgresOptions {
   std::string schema = "quipu";
+  /// For each host of the URL, in whole seconds, 2 at least: libpq's own measure. A
+  /// `connect_timeout` of the URL goes before.
   std::chrono::milliseconds connect_wait{5000};
   /// For one call, waiting for other writers included.
   std::chrono::milliseconds call_wait{30000};

@@ -1,5 +1,7 @@
 #include "sql/upgrade.h"
 
+#include <algorithm>
+
 #include "base/try.h"
 
 namespace quipu::sql {
@@ -71,19 +73,29 @@ Result<void> upgrade(Engine& engine, std::span<const Version> versions,
   SchemaState state = *found;
   if (state.version > known(versions)) return *not_writable(state, versions);
   while (state.version < known(versions)) {
-    if (state.taken == 0 && before) TRY(before(state.version + 1));
-    const auto statements = versions[static_cast<std::size_t>(state.version)].statements;
-    while (state.taken < static_cast<std::int64_t>(statements.size())) {
-      const bool is_last = state.taken + 1 == static_cast<std::int64_t>(statements.size());
-      const SchemaState next{.version = state.version + (is_last ? 1 : 0),
-                             .taken = is_last ? 0 : state.taken + 1};
-      const Command commands[] = {
-          {.text = kTake, .params = {next.version, next.taken, state.version, state.taken}},
-          {.text = statements[static_cast<std::size_t>(state.taken)]}};
-      TRY(engine.commit(commands));
-      state = next;
-      if (is_last) break;
+    const auto at = static_cast<std::size_t>(std::max<std::int64_t>(state.version, 0));
+    const auto statements = versions[at].statements;
+    const auto count = static_cast<std::int64_t>(statements.size());
+    if (state.version < 0 || state.taken < 0 || state.taken >= count) {
+      return Error(Code::kCorrupt, "quipu_schema says what no upgrade leaves behind");
     }
+    if (state.taken == 0 && before) TRY(before(state.version + 1));
+    const bool is_last = state.taken + 1 == count;
+    const SchemaState next{.version = state.version + (is_last ? 1 : 0),
+                           .taken = is_last ? 0 : state.taken + 1};
+    const Command commands[] = {
+        {.text = kTake, .params = {next.version, next.taken, state.version, state.taken}},
+        {.text = statements[static_cast<std::size_t>(state.taken)]}};
+    auto done = engine.commit(commands);
+    if (done.ok()) {
+      state = next;
+      continue;
+    }
+    if (done.error().code() != Code::kIdConflict) return done;
+    // Somebody else has taken it: we go on from where they are.
+    TRY_ASSIGN(found, schema_state(engine));
+    if (!found || (found->version == state.version && found->taken == state.taken)) return done;
+    state = *found;
   }
   return {};
 }

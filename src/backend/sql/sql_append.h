@@ -35,8 +35,6 @@ class SqlAppend : public AppendTarget {
   /// The commands, to be carried out together, with the head as it will be. Once.
   std::vector<sql::Command> commands(std::int64_t now_ms);
   const LogHead& head() const { return head_; }
-  /// The first entry that is added: it is stored if and only if all are.
-  const std::string& first_id() const { return lines_.front().id; }
 
   // AppendTarget
   const FoldState& fold() const override { return head_.fold; }

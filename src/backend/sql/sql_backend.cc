@@ -1,5 +1,6 @@
 #include "backend/sql/sql_backend.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "backend/sql/schema.h"
@@ -20,11 +21,22 @@ constexpr nanoseconds kLongestPause = std::chrono::milliseconds(50);
 constexpr sql::Text kSetStore = "INSERT INTO @quipu_store (name, value) VALUES ($1, $2)";
 constexpr sql::Text kReadStore = "SELECT value FROM @quipu_store WHERE name = 'store_id'";
 
-Error exists(const std::string& session_id) {
-  return {Code::kIdConflict, "session " + session_id + " exists already"};
-}
+bool may_have_happened(const Error& error) { return error.code() == Code::kDurabilityUnknown; }
 
-bool may_have_happened(Code code) { return code == Code::kDurabilityUnknown; }
+// Whether it is about the database and not about what is in it.
+bool is_of_storage(const Error& error) {
+  switch (error.code()) {
+    case Code::kStorageGone:
+    case Code::kBusy:
+    case Code::kIoError:
+    case Code::kNoMemory:
+    case Code::kNoSpace:
+    case Code::kNotAllowed:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
@@ -92,20 +104,44 @@ std::shared_ptr<SqlBackend::Session> SqlBackend::session(const std::string& sess
   return sessions_.front().second;
 }
 
+// Never back: a view that was begun before an append may come to its end after it.
+void SqlBackend::Session::has_seen(std::int64_t entries) {
+  std::int64_t before = seen;
+  while (before < entries && !seen.compare_exchange_weak(before, entries)) {
+  }
+}
+
+// Whether the replica has not heard yet of something that this process has seen.
+bool SqlBackend::is_behind(const std::unordered_map<std::string, std::int64_t>& entries) {
+  MutexLock lock(mutex_);
+  return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& known) {
+    const auto& [session_id, session] = known;
+    if (session->seen == 0 || session_id.starts_with(kSystemPrefix)) return false;
+    const auto found = entries.find(session_id);
+    return found == entries.end() || found->second < session->seen;
+  });
+}
+
 Result<std::vector<SurveyedLog>> SqlBackend::survey() {
-  return replica_->reading([&](sql::Engine& engine) -> Result<std::vector<SurveyedLog>> {
+  std::unordered_map<std::string, std::int64_t> entries;
+  const auto read = [&](sql::Engine& engine) -> Result<std::vector<SurveyedLog>> {
     TRY_ASSIGN(const auto rows, engine.ask(kSurvey));
     std::vector<SurveyedLog> logs;
+    entries.clear();
     for (;;) {
       TRY_ASSIGN(const bool more, rows->next());
       if (!more) return logs;
+      if (replica_ != primary_) entries.emplace(rows->text(0), rows->integer(4));
       logs.push_back({.session_id = std::string(rows->text(0)),
                       .device = 0,
                       .inode = static_cast<std::uint64_t>(rows->integer(1)),
                       .bytes = static_cast<std::uint64_t>(rows->integer(2)),
                       .modified_ms = rows->integer(3)});
     }
-  });
+  };
+  auto logs = replica_->reading(read);
+  if (replica_ == primary_ || (logs.ok() && !is_behind(entries))) return logs;
+  return primary_->reading(read);
 }
 
 Result<std::vector<std::string>> SqlBackend::list() {
@@ -159,7 +195,7 @@ Result<std::shared_ptr<const LogView>> SqlBackend::view(const std::string& sessi
     head = head_of(*pool, session_id);
   }
   if (!head.ok()) return std::move(head).error();
-  known->seen = head->fold.count;
+  known->has_seen(head->fold.count);
   return std::shared_ptr<const LogView>(
       std::make_shared<SqlView>(std::move(pool), session_id, std::move(head).value()));
 }
@@ -176,15 +212,6 @@ Result<void> SqlBackend::commit(std::span<const sql::Command> commands, sql::Syn
   auto done = engine->commit(commands, sync);
   if (!done.ok() && was_unsettled) is_unsettled_ = true;
   return done;
-}
-
-Result<bool> SqlBackend::is_stored(const std::string& session_id, Ordinal ordinal,
-                                   const std::string& id) {
-  TRY_ASSIGN(const auto found, primary_->reading([&](sql::Engine& engine) {
-    const sql::Param params[] = {session_id, id};
-    return engine.number(kFindEntry, params);
-  }));
-  return found == std::int64_t{ordinal};
 }
 
 // --- making ------------------------------------------------------------------------------
@@ -209,29 +236,41 @@ Result<std::unique_ptr<SqlAppend>> SqlBackend::planned_log(const std::string& se
   return log;
 }
 
-Result<void> SqlBackend::create(const std::string& session_id,
-                                std::span<const std::string> entries) {
-  TRY(check_writable());
-  TRY_ASSIGN(const auto log, planned_log(session_id, entries));
-  const auto commands = log->commands(clock_.unix_ms());
+Result<bool> SqlBackend::make(std::span<const sql::Command> commands, const std::string& session_id,
+                              const LogHead& head) {
   const nanoseconds deadline = clock_.monotonic() + wait_;
   nanoseconds pause = kFirstPause;
   for (std::optional<Error> unsure;;) {
     auto made = commit(commands, sql::Sync::kNow);
-    if (made.ok()) return {};
-    const Code code = made.error().code();
-    if (code == Code::kIdConflict) {
-      if (!unsure) return exists(session_id);
-      const auto is_ours = is_stored(session_id, 0, log->first_id());
-      if (is_ours.ok() && !*is_ours) return exists(session_id);
-      return is_ours.ok() && settle(session_id).ok() ? Result<void>() : *unsure;
+    if (made.ok()) return true;
+    if (made.error().code() == Code::kIdConflict) {
+      if (!unsure) return false;
+      // What is in the way may be ours, from an attempt whose answer was lost. The number tells:
+      // ids of entries may be the same for everybody who makes this session.
+      const auto found = head_of(*primary_, session_id);
+      if (!found.ok()) return *std::move(unsure);
+      if (found->number != head.number) return false;
+      if (!settle(session_id).ok()) return *std::move(unsure);
+      return true;
     }
-    const bool is_over = !may_have_happened(code) || clock_.monotonic() >= deadline;
-    if (is_over) return unsure ? Result<void>(*unsure) : made;
+    if (!may_have_happened(made.error())) {
+      return unsure ? *std::move(unsure) : std::move(made).error();
+    }
     unsure = std::move(made).error();
+    if (clock_.monotonic() >= deadline) return *std::move(unsure);
     clock_.sleep(pause);
     pause = std::min(2 * pause, kLongestPause);
   }
+}
+
+Result<void> SqlBackend::create(const std::string& session_id,
+                                std::span<const std::string> entries) {
+  TRY(check_writable());
+  TRY_ASSIGN(const auto log, planned_log(session_id, entries));
+  TRY_ASSIGN(const bool made, make(log->commands(clock_.unix_ms()), session_id, log->head()));
+  if (!made) return Error(Code::kIdConflict, "session " + session_id + " exists already");
+  session(session_id)->has_seen(log->head().fold.count);
+  return {};
 }
 
 Result<std::vector<std::size_t>> SqlBackend::create_all(std::vector<std::unique_ptr<NewLog>> logs) {
@@ -244,9 +283,15 @@ Result<std::vector<std::size_t>> SqlBackend::create_all(std::vector<std::unique_
     std::move(more.begin(), more.end(), std::back_inserter(commands));
     made.push_back(std::move(one));
   }
-  if (commands.empty() || commit(commands, sql::Sync::kNow).ok()) return std::vector<std::size_t>();
+  if (commands.empty()) return std::vector<std::size_t>();
+  const auto done = make(commands, logs.front()->session_id(), made.front()->head());
+  if (!done.ok() && may_have_happened(done.error())) return done.error();
   // One of them exists, or something is wrong: which, and what, each by itself says.
-  return Backend::create_all(std::move(logs));
+  if (!done.ok() || !*done) return Backend::create_all(std::move(logs));
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    session(logs[i]->session_id())->has_seen(made[i]->head().fold.count);
+  }
+  return std::vector<std::size_t>();
 }
 
 // --- appending ---------------------------------------------------------------------------
@@ -258,11 +303,22 @@ Result<void> SqlBackend::look(const std::string& session_id, Session& session,
     TRY_ASSIGN(*turn, engine->turn());
   }
   TRY_ASSIGN(session.head, head_of(*primary_, session_id));
-  session.seen = session.head->fold.count;
+  session.has_seen(session.head->fold.count);
   if (!session.inherited) {
     TRY_ASSIGN(session.inherited, ancestry(session_id));
   }
   return {};
+}
+
+Result<bool> SqlBackend::has_made_up_id(const std::string& session_id, const Batch& batch) {
+  const auto draft = std::find_if(batch.drafts.begin(), batch.drafts.end(),
+                                  [](const Draft& one) { return !one.id_given; });
+  if (draft == batch.drafts.end()) return false;
+  TRY_ASSIGN(const auto found, primary_->reading([&](sql::Engine& engine) {
+    const sql::Param params[] = {session_id, draft->id.view()};
+    return engine.number(kFindEntry, params);
+  }));
+  return found.has_value();
 }
 
 Result<AppendResult> SqlBackend::append(const std::string& session_id, const Batch& batch,
@@ -275,53 +331,58 @@ Result<AppendResult> SqlBackend::append(const std::string& session_id, const Bat
   result.entry_ids = batch.ids();
   result.last_appended_entry_id = result.entry_ids.back();
   result.durable = options.durability == Durability::kCommit;
+  std::optional<Error> unsure;
+  auto appended = append(*known, batch, options, result, unsure);
+  if (appended.ok()) return result;
+  // Once an answer was lost, errors of the storage say nothing about what became of the batch.
+  if (unsure && is_of_storage(appended.error())) return *std::move(unsure);
+  return std::move(appended).error();
+}
+
+// Once the answer to an attempt was lost, the batch may be there, or come to be there while we
+// look. It is there whole or not at all, and where it stands nothing else can: so the next attempt
+// finds it or goes before it.
+Result<void> SqlBackend::append(Session& known, const Batch& batch, const AppendOptions& options,
+                                AppendResult& result, std::optional<Error>& unsure) {
+  const std::string& session_id = result.session_id;
   const nanoseconds deadline = clock_.monotonic() + wait_;
   nanoseconds pause = kFirstPause;
-  bool on_trust = known->head.has_value();
-  // Once it may be there, no failure to find out may say that it is not.
-  std::optional<Error> unsure;
-  const auto answer = [&](Error error) { return unsure ? *unsure : std::move(error); };
-  // Whoever stored it may not have waited for the disk.
-  const auto stored_before = [&]() -> Result<AppendResult> {
-    auto settled = result.durable ? settle(session_id) : Result<void>();
-    return settled.ok() ? Result(result) : answer(std::move(settled).error());
-  };
   // Who was too slow before keeps the others waiting while it looks, or might be for ever.
   std::shared_ptr<void> turn;
-  for (bool is_late = false;; on_trust = false) {
-    auto looked = on_trust ? Result<void>() : look(session_id, *known, is_late ? &turn : nullptr);
-    if (!looked.ok()) return answer(std::move(looked).error());
-    SqlAppend append(*primary_, session_id, *known->head, *known->inherited, on_trust);
+  bool is_late = false;
+  for (bool on_trust = known.head.has_value();; on_trust = false) {
+    if (!on_trust) TRY(look(session_id, known, is_late ? &turn : nullptr));
+    if (unsure) {
+      TRY_ASSIGN(const bool is_there, has_made_up_id(session_id, batch));
+      if (is_there) return result.durable ? settle(session_id) : Result<void>();
+    }
+    SqlAppend append(*primary_, session_id, *known.head, *known.inherited, on_trust);
     auto planned = append.plan(batch, options);
     // Before it is refused, look at what others did.
     if (!planned.ok() && on_trust) continue;
     if (!planned.ok()) return std::move(planned).error();
-    result.appended_count = planned->appended;
-    result.already_present = planned->already_present;
-    if (planned->appended == 0) return stored_before();
-    const Ordinal ordinal = known->head->fold.count;
+    const bool is_there = planned->appended == 0;
+    if (!is_there || !unsure) {
+      result.appended_count = planned->appended;
+      result.already_present = planned->already_present;
+    }
+    // Whoever stored it may not have waited for the disk.
+    if (is_there) return result.durable ? settle(session_id) : Result<void>();
     auto done = commit(append.commands(clock_.unix_ms()),
                        result.durable ? sql::Sync::kNow : sql::Sync::kLater);
     if (done.ok()) {
-      known->head = append.head();
-      known->seen = append.head().fold.count;
-      return result;
+      known.head = append.head();
+      known.has_seen(append.head().fold.count);
+      return {};
     }
-    known->head.reset();
-    const Code code = done.error().code();
-    if (code != Code::kIdConflict && !may_have_happened(code)) {
-      return answer(std::move(done).error());
-    }
-    if (may_have_happened(code)) unsure = std::move(done).error();
-    if (unsure) {
-      // It may be there, or ours may be what is in the way: stored by an attempt whose
-      // answer was lost. All of it is there, or nothing.
-      const auto is_ours = is_stored(session_id, ordinal, append.first_id());
-      if (!is_ours.ok()) return *unsure;
-      if (*is_ours) return stored_before();
+    known.head.reset();
+    if (may_have_happened(done.error())) {
+      unsure = std::move(done).error();
+    } else if (done.error().code() != Code::kIdConflict) {
+      return done;
     }
     if (clock_.monotonic() >= deadline) {
-      return answer({Code::kBusy, "others append to session " + session_id + " all the time"});
+      return Error(Code::kBusy, "others append to session " + session_id + " all the time");
     }
     is_late = true;
     if (on_trust) continue;
@@ -335,20 +396,35 @@ Result<void> SqlBackend::settle(const std::string& session_id) {
   static_cast<void>(session_id);  // a database has one log for all
   if (not_writable_) return {};
   const sql::Command command{.text = kSettle};
-  return commit({&command, 1}, sql::Sync::kNow);
+  const nanoseconds deadline = clock_.monotonic() + wait_;
+  for (;;) {
+    auto done = commit({&command, 1}, sql::Sync::kNow);
+    // To do it twice is no harm.
+    if (done.ok() || !may_have_happened(done.error()) || clock_.monotonic() >= deadline) {
+      return done;
+    }
+  }
 }
 
 Result<std::vector<FeedEntry>> SqlBackend::feed(std::string_view cursor, std::size_t limit) {
   const std::size_t dot = std::min(cursor.find('.'), cursor.size());
-  const std::string transaction(cursor.empty() ? "0" : cursor.substr(0, dot));
-  std::int64_t position = 0;
-  const std::string_view digits = cursor.substr(std::min(dot + 1, cursor.size()));
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), position);
-  if (read.ec != std::errc() && !cursor.empty()) {
+  const auto number = [](std::string_view digits) -> std::optional<std::int64_t> {
+    std::int64_t value = 0;
+    const char* end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, value);
+    if (read.ec != std::errc() || read.ptr != end || value < 0) return std::nullopt;
+    return value;
+  };
+  const auto transaction =
+      cursor.empty() ? std::optional<std::int64_t>(0) : number(cursor.substr(0, dot));
+  const auto position = cursor.empty() ? std::optional<std::int64_t>(0)
+                                       : number(cursor.substr(std::min(dot + 1, cursor.size())));
+  if (!transaction || !position) {
     return Error(Code::kInvalidArgument, "no cursor of a feed: " + std::string(cursor));
   }
+  const std::string after = std::to_string(*transaction);
   return primary_->reading([&](sql::Engine& engine) -> Result<std::vector<FeedEntry>> {
-    const sql::Param params[] = {transaction, position, static_cast<std::int64_t>(limit)};
+    const sql::Param params[] = {after, *position, static_cast<std::int64_t>(limit)};
     TRY_ASSIGN(const auto rows, engine.ask(kReadFeed, params));
     std::vector<FeedEntry> entries;
     for (;;) {

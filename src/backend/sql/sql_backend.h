@@ -83,6 +83,8 @@ class SqlBackend : public Backend {
     std::optional<LogHead> head GUARDED_BY(mutex);
     std::optional<std::shared_ptr<const Ancestry>> inherited GUARDED_BY(mutex);
     std::atomic<std::int64_t> seen{0};  // entries that this process has seen
+
+    void has_seen(std::int64_t entries);
   };
 
   SqlBackend(sql::Pool::Open primary, sql::Pool::Open replica, Clock& clock, Random& random,
@@ -91,15 +93,24 @@ class SqlBackend : public Backend {
   Result<void> load(const SqlBackendOptions& options, const sql::Pool::Open& primary);
   Result<void> check_writable() const;
   std::shared_ptr<Session> session(const std::string& session_id) EXCLUDES(mutex_);
+  bool is_behind(const std::unordered_map<std::string, std::int64_t>& entries) EXCLUDES(mutex_);
   Result<LogHead> head_of(sql::Pool& pool, const std::string& session_id);
   /// Looks where the session stands. With `turn` others wait until that is dropped.
   Result<void> look(const std::string& session_id, Session& session, std::shared_ptr<void>* turn)
       REQUIRES(session.mutex);
+  /// Tries until it is known what became of the batch, or for as long as the store waits. `unsure`
+  /// is the error of an attempt whose answer was lost.
+  Result<void> append(Session& known, const Batch& batch, const AppendOptions& options,
+                      AppendResult& result, std::optional<Error>& unsure) REQUIRES(known.mutex);
+  /// Whether an entry is there whose id was filled in for this batch, so that nobody else has it.
+  Result<bool> has_made_up_id(const std::string& session_id, const Batch& batch);
   Result<void> commit(std::span<const sql::Command> commands, sql::Sync sync);
-  Result<bool> is_stored(const std::string& session_id, Ordinal ordinal, const std::string& id);
   /// The new log as commands.
   Result<std::unique_ptr<SqlAppend>> planned_log(const std::string& session_id,
                                                  std::span<const std::string> entries);
+  /// Commits new logs. False when one of them exists, and was not made by this very call.
+  Result<bool> make(std::span<const sql::Command> commands, const std::string& session_id,
+                    const LogHead& head);
 
   Clock& clock_;
   Random& random_;

@@ -19,7 +19,7 @@ inline constexpr Text kReadHead =
     " WHERE h.session_id = $1";
 
 inline constexpr Text kSurvey =
-    "SELECT session_id, number, bytes, modified_ms FROM @heads"
+    "SELECT session_id, number, bytes, modified_ms, entries FROM @heads"
     " WHERE session_id < 'system/' OR session_id >= 'system0' ORDER BY session_id";
 
 inline constexpr Text kMakeHead =
@@ -67,9 +67,9 @@ inline constexpr Text kSettle{"UPDATE @quipu_store SET value = value + 1 WHERE n
 inline constexpr Text kReadFeed{
     "SELECT '0', position, session_id, ordinal, id FROM @entries WHERE $1 IS NOT NULL"
     " AND position > $2 ORDER BY position LIMIT $3",
-    "SELECT tx::text, position, session_id, ordinal, id FROM @entries"
-    " WHERE (tx, position) > ($1::text::xid8, $2)"
-    " AND tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY tx, position LIMIT $3"};
+    "SELECT e.tx::text, e.position, e.session_id, e.ordinal, e.id FROM @entries e"
+    " WHERE (e.tx, e.position) > ($1::text::xid8, $2)"
+    " AND e.tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY e.tx, e.position LIMIT $3"};
 
 // --- what others read --------------------------------------------------------------------
 
