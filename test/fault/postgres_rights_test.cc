@@ -36,14 +36,14 @@ std::string as_role(const std::string& role, const std::string& url) {
 TEST(PostgresPooler, EveryTransactionOnAnotherSession) {
   const FreshStore fresh(Engine::kPostgres);
   const CuttingProxy pooler(PostgresServer::shared().socket(), 2);
-  run_all(pooler.url("fresh"), false);
+  run_all(pooler.url("fresh0"), false);
 }
 
 // Statements are prepared by name until one turns out to be gone; the call itself goes on.
 TEST(PostgresPooler, AppendsAreStillOneRoundTrip) {
   const FreshStore fresh(Engine::kPostgres);
   CuttingProxy pooler(PostgresServer::shared().socket(), 2);
-  Store store = bare_store(pooler.url("fresh"));
+  Store store = bare_store(pooler.url("fresh0"));
   must(store.sessions().create_session({.id = "s"}));
   must(store.sessions().append_session_entries("s", batch_of("a", 2)));
   pooler.disarm();

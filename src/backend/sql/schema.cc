@@ -14,13 +14,13 @@ constexpr Text kFirst[] = {
     {"CREATE TABLE @entries (position INTEGER PRIMARY KEY, session_id {key} NOT NULL,"
      " ordinal BIGINT NOT NULL, id {key} NOT NULL, type TEXT NOT NULL, parent BIGINT,"
      " depth BIGINT NOT NULL, orphan BIGINT NOT NULL, created_at TEXT NOT NULL,"
-     " crc BIGINT NOT NULL, role TEXT, token_usage TEXT, is_summary BIGINT NOT NULL,"
+     " crc BIGINT NOT NULL, role TEXT, token_usage TEXT, is_summary BIGINT NOT NULL DEFAULT 0,"
      " line TEXT NOT NULL)",
      "CREATE TABLE @entries (position BIGINT GENERATED ALWAYS AS IDENTITY,"
      " tx xid8 NOT NULL DEFAULT pg_current_xact_id(), session_id {key} NOT NULL,"
      " ordinal BIGINT NOT NULL, id {key} NOT NULL, type TEXT NOT NULL, parent BIGINT,"
      " depth BIGINT NOT NULL, orphan BIGINT NOT NULL, created_at TEXT NOT NULL,"
-     " crc BIGINT NOT NULL, role TEXT, token_usage TEXT, is_summary BIGINT NOT NULL,"
+     " crc BIGINT NOT NULL, role TEXT, token_usage TEXT, is_summary BIGINT NOT NULL DEFAULT 0,"
      " line TEXT NOT NULL)"},
     "CREATE UNIQUE INDEX entries_ordinal ON @entries (session_id, ordinal)",
     "CREATE UNIQUE INDEX entries_id ON @entries (session_id, id)",
