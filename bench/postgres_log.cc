@@ -3,6 +3,7 @@
 #include <libpq-fe.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -68,15 +69,22 @@ std::string PostgresServer::url() const {
 }
 
 double PostgresServer::pgbench(std::size_t clients, std::size_t transactions,
-                               std::size_t bytes) const {
-  const stdfs::path script = place_ / "insert.sql";
-  std::ofstream(script) << "INSERT INTO bare (id, parent, type, payload) VALUES "
-                           "(gen_random_uuid()::text, 'p', 'message', repeat('x', "
-                        << bytes << "));\n";
+                               std::span<const std::string> payloads) const {
+  std::string scripts;
+  for (std::size_t i = 0; i < payloads.size(); ++i) {
+    std::string text = payloads[i];
+    // A colon would begin a variable of pgbench.
+    std::replace(text.begin(), text.end(), ':', ';');
+    const stdfs::path script = place_ / ("insert" + std::to_string(i) + ".sql");
+    std::ofstream(script) << "INSERT INTO bare (id, parent, type, payload) VALUES "
+                             "(gen_random_uuid()::text, $q$p$q$, $q$message$q$, $q$"
+                          << text << "$q$);\n";
+    scripts += " -f " + script.string();
+  }
   const stdfs::path out = place_ / "pgbench.out";
   check(shell(binaries() + "pgbench -n -M prepared -U quipu -h " + place_.string() + " -c " +
-              std::to_string(clients) + " -j 2 -t " + std::to_string(transactions) + " -f " +
-              script.string() + " postgres >" + out.string() + " 2>&1") == 0,
+              std::to_string(clients) + " -j 2 -t " + std::to_string(transactions) + scripts +
+              " postgres >" + out.string() + " 2>&1") == 0,
         "pgbench");
   std::ifstream in(out);
   for (std::string line; std::getline(in, line);) {

@@ -24,9 +24,10 @@ class PostgresServer {
   PostgresServer& operator=(const PostgresServer&) = delete;
 
   std::string url() const;
-  /// Transactions a second of pgbench: `clients` connections that each insert one row of
-  /// `bytes` at a time.
-  double pgbench(std::size_t clients, std::size_t transactions, std::size_t bytes) const;
+  /// Transactions a second of pgbench: `clients` connections that each insert one row at a
+  /// time, with one of these payloads.
+  double pgbench(std::size_t clients, std::size_t transactions,
+                 std::span<const std::string> payloads) const;
 
  private:
   std::filesystem::path place_;
