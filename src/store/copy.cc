@@ -120,9 +120,8 @@ class Copy {
     TRY_ASSIGN(const auto there, to_.backend()->lineage(id));
     for (Ordinal own = 0; own < source.own().fold().count; ++own) {
       TRY_ASSIGN(const std::string one, object_of(source, own));
-      auto at = own;
       if (own >= there->own().fold().count) return lacks(id, own);
-      TRY_ASSIGN(std::string other, object_of(*there, at));
+      TRY_ASSIGN(std::string other, object_of(*there, own));
       if (one == other) continue;
       // It went on in both places: the order differs from here on.
       TRY_ASSIGN(const std::string entry_id, source.own().id(own));
@@ -144,28 +143,17 @@ class Copy {
 };
 
 // The sessions asked for and what they go on from, that first.
-Result<std::vector<std::string>> in_order(Backend& backend, std::vector<std::string> wanted) {
+std::vector<std::string> in_order(Backend& backend, std::span<const std::string> wanted) {
   std::vector<std::string> order;
   std::set<std::string> known;
-  std::reverse(wanted.begin(), wanted.end());
-  while (!wanted.empty()) {
-    const std::string id = wanted.back();
-    if (known.contains(id)) {
-      wanted.pop_back();
-      continue;
+  for (std::string id : wanted) {
+    std::vector<std::string> line;  // youngest first; headers that go in a circle end it, too
+    while (!id.empty() && known.insert(id).second) {
+      line.push_back(id);
+      const auto header = backend.header(id);
+      id = header.ok() ? header->parent_session : std::string();
     }
-    auto header = backend.header(id);
-    const std::string parent = header.ok() ? header->parent_session : std::string();
-    const bool is_circle =
-        std::find(wanted.begin(), wanted.end() - 1, parent) != wanted.end() - 1 &&
-        std::count(wanted.begin(), wanted.end(), parent) > 1;
-    if (!parent.empty() && !known.contains(parent) && parent != id && !is_circle) {
-      wanted.push_back(parent);
-      continue;
-    }
-    wanted.pop_back();
-    known.insert(id);
-    order.push_back(id);
+    order.insert(order.end(), line.rbegin(), line.rend());
   }
   return order;
 }
@@ -188,7 +176,7 @@ Result<CopyReport> copy_store(Store& from, Store& to, const CopyOptions& options
     if (wanted.empty()) {
       TRY_ASSIGN(wanted, backend.list());
     }
-    TRY_ASSIGN(const std::vector<std::string> ids, in_order(backend, std::move(wanted)));
+    const std::vector<std::string> ids = in_order(backend, wanted);
     Copy copy(from, to);
     if (backend.survey(kProjects).ok()) TRY(copy.log(kProjects));
     for (const std::string& id : ids) {

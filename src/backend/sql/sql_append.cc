@@ -36,28 +36,30 @@ Result<Planned> SqlAppend::plan(const Batch& batch, const AppendOptions& options
 
 Result<std::optional<FoundEntry>> SqlAppend::find(std::string_view id) {
   if (const auto known = found_.find(id); known != found_.end()) return known->second;
-  auto asked = first_ == 0
-                   ? Result<std::optional<FoundEntry>>(std::nullopt)
-                   : pool_.reading([&](sql::Engine& engine) -> Result<std::optional<FoundEntry>> {
-                       const sql::Param params[] = {session_id_, id};
-                       TRY_ASSIGN(const auto rows, engine.ask(kFindEntry, params));
-                       TRY_ASSIGN(const bool has_row, rows->next());
-                       // What others have added since is not there: the commit will find them in
-                       // its way.
-                       if (!has_row || rows->integer(0) >= first_)
-                         return std::optional<FoundEntry>();
-                       const bool is_node = !is_fact(entry_type(rows->text(1)));
-                       return std::optional(FoundEntry{
-                           .ordinal = head_.fold.base + static_cast<Ordinal>(rows->integer(0)),
-                           .is_node = is_node,
-                           .depth = is_node ? static_cast<std::uint32_t>(rows->integer(2)) : 0});
-                     });
-  TRY_ASSIGN(auto found, std::move(asked));
+  std::optional<FoundEntry> found;
+  if (first_ > 0) {  // a log in the making has nothing to be asked for
+    TRY_ASSIGN(found, stored(id));
+  }
   if (!found && inherited_) {
     TRY_ASSIGN(found, inherited_->find(id));
   }
   found_.emplace(id, found);
   return found;
+}
+
+Result<std::optional<FoundEntry>> SqlAppend::stored(std::string_view id) {
+  return pool_.reading([&](sql::Engine& engine) -> Result<std::optional<FoundEntry>> {
+    const sql::Param params[] = {session_id_, id};
+    TRY_ASSIGN(const auto rows, engine.ask(kFindEntry, params));
+    TRY_ASSIGN(const bool has_row, rows->next());
+    // What others have added since is not there: the commit will find them in its way.
+    if (!has_row || rows->integer(0) >= first_) return std::optional<FoundEntry>();
+    const bool is_node = !is_fact(entry_type(rows->text(1)));
+    return std::optional(
+        FoundEntry{.ordinal = head_.fold.base + static_cast<Ordinal>(rows->integer(0)),
+                   .is_node = is_node,
+                   .depth = is_node ? static_cast<std::uint32_t>(rows->integer(2)) : 0});
+  });
 }
 
 Result<std::string_view> SqlAppend::text(Ordinal visible) {

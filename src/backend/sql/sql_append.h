@@ -53,6 +53,8 @@ class SqlAppend : public AppendTarget {
     MessageColumns message{};
   };
 
+  /// In the session's own log, as far as it was when this began.
+  Result<std::optional<FoundEntry>> stored(std::string_view id);
   void add(std::string json, const FoldInput& input);
 
   sql::Pool& pool_;
