@@ -1,0 +1,25 @@
+// Snippets: the stretch of a text that shows best why it was found.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/query.h"
+
+namespace quipu::search {
+
+struct Snippet {
+  std::string text{};  // one line: white space is single spaces
+  /// Bytes of `text` that matched, as (begin, end), in order, apart.
+  std::vector<std::pair<std::size_t, std::size_t>> marks{};
+  bool cut_before = false;
+  bool cut_after = false;
+};
+
+/// About `width` bytes around the densest group of different terms; the beginning of the text when
+/// nothing matches. Cut between characters, if possible between words.
+Snippet make_snippet(std::string_view text, const Query& query, std::size_t width);
+
+}  // namespace quipu::search

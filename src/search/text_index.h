@@ -1,0 +1,95 @@
+// TextIndex: documents in, ranked keys out. In SQLite an FTS5 table, in PostgreSQL a table
+// with a tsvector and a GIN index; what a word is (analyser.h), what a query means
+// (query.h) and how matches are ranked (rank.h) is the same code for both.
+//
+// A document has a text, a context (its neighbourhood: counts less), and tags: words that
+// are looked up as they are, to narrow a search (`role=user`). The index keeps none of the
+// texts. To take a document out one must give it again as it was put in.
+//
+// Ranking is BM25 over the documents that have all the tags asked for: how rare a word is, is
+// counted among them, as long as they are not too many (kCounted); then in the whole index.
+//
+// A word that is in more than kCounted documents says little. Beside rarer ones it adds to
+// the score and finds nothing by itself; alone it finds the newest of its documents, those with the
+// greatest keys. So the price of a query does not grow with its commonest word.
+//
+// Writes are commands that the caller commits with its own; reads are made with the engine that
+// the caller has leased. Neither keeps anything in memory.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "quipu/result.h"
+#include "search/query.h"
+#include "sql/engine.h"
+#include "sql/tokenizer.h"
+
+namespace quipu::search {
+
+/// More documents than that are not counted one by one.
+inline constexpr std::int64_t kCounted = 20000;
+
+struct Document {
+  /// Cheapest to add in ascending order.
+  std::int64_t key = 0;
+  std::string_view text{};
+  std::string_view context{};
+  /// Without white space; at most kTagBytesMax bytes each (what is longer is cut).
+  std::vector<std::string> tags{};
+};
+inline constexpr std::size_t kTagBytesMax = 256;
+
+struct MatchOptions {
+  /// Every one of them must be among a document's tags.
+  std::vector<std::string> tags{};
+  /// At least one of each group must be.
+  std::vector<std::vector<std::string>> any_tags{};
+  /// Documents that it refuses do not count as found. Asked once for each that matches.
+  std::function<bool(std::int64_t key)> filter{};
+  double context_weight = 0.4;
+  std::size_t limit = 100;
+};
+
+struct Match {
+  std::int64_t key = 0;
+  double score = 0;
+};
+
+/// Commands and what their parameters refer to.
+struct Writes {
+  std::vector<sql::Command> commands{};
+  std::deque<std::string> texts{};  // grows without moving what is in it
+};
+
+class TextIndex {
+ public:
+  virtual ~TextIndex() = default;
+
+  /// What makes the tables, and what drops them. `name` is a word of [a-z_].
+  virtual std::vector<std::string> creation() const = 0;
+
+  virtual void add(std::span<const Document> documents, Writes& into) const = 0;
+  /// As they were added.
+  virtual void remove(std::span<const Document> documents, Writes& into) const = 0;
+  /// All of them.
+  virtual void clear(Writes& into) const = 0;
+
+  /// Best first; of equals the greater key.
+  virtual Result<std::vector<Match>> match(sql::Engine& engine, const Query& query,
+                                           const MatchOptions& options) const = 0;
+};
+
+std::unique_ptr<TextIndex> fts5_index(std::string name);
+std::unique_ptr<TextIndex> tsvector_index(std::string name);
+
+/// Must be known to the SQLite connections that have an FTS5 index (sql/sqlite_engine.h).
+std::shared_ptr<const sql::Tokenizer> tokenizer();
+
+}  // namespace quipu::search
