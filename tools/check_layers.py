@@ -18,7 +18,8 @@ ARROWS = {
     "dialect": ["model", "fs", "sql"],
     "context": ["backend", "tree", "dialect"],
     "view": ["backend", "dialect", "sql"],
-    "store": ["backend", "log", "model", "tree", "context", "view"],
+    "events": ["backend"],
+    "store": ["backend", "log", "model", "tree", "context", "view", "events"],
     "exchange": ["store", "dialect"],
 }
 # Where the parts of a folder are put together.
