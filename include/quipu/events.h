@@ -58,6 +58,10 @@ struct NewEvent {
 
 inline constexpr std::size_t kEventTypeBytesMax = 256;
 
+/// An event from one JSON object: `type`, and where they are given `id`, `timestamp`,
+/// `source`, `payload`. `invalid_argument` for everything else.
+Result<NewEvent> read_event(std::string_view json);
+
 /// An event of the log.
 ///
 /// The store's own have these types and payloads:
@@ -251,7 +255,9 @@ class EventWriter {
   Result<std::string> add(NewEvent event);
 
   /// Everything that was added before is on the disk when this succeeds. After an error it
-  /// waits as before.
+  /// waits as before. `id_conflict`, once, when events were refused since the last call
+  /// because their ids are stored with other content: they are in `refused`, all others
+  /// were stored.
   Result<void> flush();
 
   /// Flushes and ends; adding after it is `invalid_argument`. After an error what was not
@@ -260,6 +266,8 @@ class EventWriter {
 
   /// What is not stored yet, oldest first.
   std::vector<NewEvent> waiting() const;
+  /// What never will be.
+  std::vector<NewEvent> refused() const;
 
  private:
   struct State;

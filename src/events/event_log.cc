@@ -58,6 +58,8 @@ std::string EventLog::log_id(std::uint64_t number) {
   return std::string(kName) + digits;
 }
 
+bool EventLog::is_segment(std::string_view log_id) { return number_of(log_id).has_value(); }
+
 Result<std::vector<std::uint64_t>> EventLog::numbers() {
   TRY_ASSIGN(const auto logs, backend_->list_system());
   std::vector<std::uint64_t> numbers;

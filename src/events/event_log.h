@@ -37,6 +37,7 @@ class EventLog {
   Backend& backend() { return *backend_; }
 
   static std::string log_id(std::uint64_t number);
+  static bool is_segment(std::string_view log_id);
   /// Of the segments that are there, oldest first.
   Result<std::vector<std::uint64_t>> numbers();
   Result<bool> exists(std::uint64_t number);

@@ -57,16 +57,18 @@ Label read_label(std::string_view object) {
   return label;
 }
 
+bool asks_for_own(const TailOptions& options) {
+  const auto is_own = [](const std::string& type) { return type.starts_with(kOwnTypes); };
+  return options.types.empty() || std::any_of(options.types.begin(), options.types.end(), is_own);
+}
+
 }  // namespace
 
-Feed::Feed(EventLog& log, TailOptions options)
+Feed::Feed(EventLog& log, TailOptions options, Own own)
     : log_(log),
       backend_(log.backend()),
       options_(std::move(options)),
-      wants_sessions_(
-          options_.types.empty() ||
-          std::any_of(options_.types.begin(), options_.types.end(),
-                      [](const std::string& type) { return type.starts_with(kOwnTypes); })) {}
+      wants_own_(own == Own::kGiven && asks_for_own(options_)) {}
 
 std::string Feed::cursor_text() const { return events::cursor_text(backend_.store_id(), cursor_); }
 
@@ -199,7 +201,7 @@ void Feed::pass(std::string_view id) {
 }
 
 void Feed::give(Event event, std::vector<Event>& events) {
-  if (!wants_type(event.type)) return;
+  if (!wants_type(event.type) || (!wants_own_ && event.type.starts_with(kOwnTypes))) return;
   if (!options_.session.empty() && !wants_session(text_member(event.payload, "session"))) return;
   event.cursor = cursor_text();
   events.push_back(std::move(event));
@@ -230,7 +232,7 @@ Result<void> Feed::take(std::vector<Event>& events) {
 
 Result<void> Feed::take_growth(const EntryText& entry, std::vector<Event>& events) {
   const auto growth = read_growth(entry.envelope.payload);
-  if (!growth || !wants_sessions_ || !wants_session(growth->session)) {
+  if (!growth || !wants_own_ || !wants_session(growth->session)) {
     pass(entry.id);
     return {};
   }

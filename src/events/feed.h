@@ -18,7 +18,9 @@ namespace quipu::events {
 
 class Feed {
  public:
-  Feed(EventLog& log, TailOptions options);
+  /// Whether changes of sessions and the like are given.
+  enum class Own : unsigned char { kGiven, kLeftOut };
+  Feed(EventLog& log, TailOptions options, Own own = Own::kGiven);
 
   /// To the oldest place there is.
   Result<void> rewind();
@@ -62,7 +64,7 @@ class Feed {
   EventLog& log_;
   Backend& backend_;
   const TailOptions options_;
-  const bool wants_sessions_;  // some type of the store's own
+  const bool wants_own_;
 
   Cursor cursor_;
   std::shared_ptr<const Lineage> segment_;  // null: to be loaded

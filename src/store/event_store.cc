@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/try.h"
 #include "events/event_log.h"
@@ -21,6 +22,35 @@ NewEntry pruned_entry(std::uint64_t first_kept) {
 }
 
 }  // namespace
+
+Result<NewEvent> read_event(std::string_view json) {
+  return guarded([&]() -> Result<NewEvent> {
+    std::vector<json::Member> members;
+    TRY(json::scan_object(json, members));
+    if (const auto twice = json::find_duplicate_key(members)) {
+      return invalid("member \"" + *twice + "\" occurs twice");
+    }
+    NewEvent event;
+    const std::pair<std::string_view, std::string*> texts[] = {{"id", &event.id},
+                                                               {"type", &event.type},
+                                                               {"timestamp", &event.timestamp},
+                                                               {"source", &event.source}};
+    for (const json::Member& member : members) {
+      const std::string key = json::decode_string(member.key);
+      const auto* text = std::find_if(std::begin(texts), std::end(texts),
+                                      [&](const auto& one) { return one.first == key; });
+      if (key == "payload" && member.kind == json::Kind::kObject) {
+        event.payload = member.value;
+      } else if (text != std::end(texts) && member.kind == json::Kind::kString) {
+        *text->second = json::decode_string(member.value);
+      } else {
+        return invalid("an event has no such member \"" + key + "\"")
+            .with_hint("type, id, timestamp and source are strings, payload is an object");
+      }
+    }
+    return event;
+  });
+}
 
 Result<NewEntry> event_entry(const NewEvent& event) {
   if (event.type.empty()) return invalid("an event must have a type");
@@ -54,7 +84,7 @@ Result<EventsAppended> EventStore::append(std::span<const NewEvent> events) {
     entries.reserve(events.size());
     for (std::size_t i = 0; i < events.size(); ++i) {
       auto entry = event_entry(events[i]);
-      if (!entry.ok()) return std::move(entry).error().in("entry " + std::to_string(i));
+      if (!entry.ok()) return std::move(entry).error().in("entry " + std::to_string(i + 1));
       entries.push_back(std::move(entry).value());
     }
     return log_->append_events(entries, /*may_be_stored=*/true);

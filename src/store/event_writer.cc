@@ -3,6 +3,8 @@
 //   2. One thread at a time stores (`busy_`), without the mutex.
 //   3. Events have ids and times when they enter the queue: storing them again after an
 //      unknown outcome adds nothing.
+//   4. An event that no append will ever take stands in nobody's way: a batch that is
+//      refused is stored one by one, and what is refused then is put aside.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -46,6 +48,9 @@ struct EventWriter::State {
   Result<void> make_room(std::size_t more) REQUIRES(mutex);
   /// Stores what is in front; somebody else may be doing so: waits for that instead.
   Result<void> store_some() REQUIRES(mutex);
+  void take_off(std::size_t events) REQUIRES(mutex);
+  /// Whether it goes on all the same.
+  bool put_aside(std::size_t events, const Error& error) REQUIRES(mutex);
   std::vector<NewEntry> front() const REQUIRES(mutex);
 
   const EventWriterOptions options;
@@ -59,9 +64,12 @@ struct EventWriter::State {
   std::size_t queue_bytes GUARDED_BY(mutex) = 0;
   std::chrono::nanoseconds oldest_at GUARDED_BY(mutex){};  // on the monotonic clock
   std::uint64_t added GUARDED_BY(mutex) = 0;
-  std::uint64_t stored GUARDED_BY(mutex) = 0;
+  std::uint64_t stored GUARDED_BY(mutex) = 0;  // or put aside
   bool busy GUARDED_BY(mutex) = false;
   bool is_repeat GUARDED_BY(mutex) = false;  // the front was tried before
+  std::size_t singly GUARDED_BY(mutex) = 0;  // so many in front go one by one
+  std::vector<NewEvent> refused GUARDED_BY(mutex);
+  std::optional<Error> refusal GUARDED_BY(mutex);  // not told yet
   std::optional<Error> failure GUARDED_BY(mutex);
   bool closed GUARDED_BY(mutex) = false;
   bool stopping GUARDED_BY(mutex) = false;
@@ -82,7 +90,7 @@ std::vector<NewEntry> EventWriter::State::front() const {
   std::vector<NewEntry> entries;
   std::size_t bytes = 0;
   for (const Waiting& one : queue) {
-    if (!entries.empty() && (entries.size() >= options.batch_events ||
+    if (!entries.empty() && (singly > 0 || entries.size() >= options.batch_events ||
                              bytes + one.bytes > std::max(options.batch_bytes, one.bytes))) {
       break;
     }
@@ -108,17 +116,34 @@ Result<void> EventWriter::State::store_some() {
   is_repeat = !done.ok();
   failure.reset();
   if (done.ok()) {
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      queue_bytes -= queue.front().bytes;
-      queue.pop_front();
-    }
-    stored += entries.size();
-    oldest_at = filler.clock.monotonic();
-  } else {
+    take_off(entries.size());
+  } else if (!put_aside(entries.size(), done.error())) {
     failure = done.error();
   }
   changed.notify_all();
-  return done.ok() ? Result<void>() : Result<void>(std::move(done).error());
+  return failure ? Result<void>(*failure) : Result<void>();
+}
+
+void EventWriter::State::take_off(std::size_t events) {
+  for (std::size_t i = 0; i < events; ++i) {
+    queue_bytes -= queue.front().bytes;
+    queue.pop_front();
+  }
+  stored += events;
+  singly -= std::min(singly, events);
+  oldest_at = filler.clock.monotonic();
+}
+
+bool EventWriter::State::put_aside(std::size_t events, const Error& error) {
+  if (error.code() != Code::kIdConflict && error.code() != Code::kBadBatch) return false;
+  if (events > 1) {
+    singly = events;
+    return true;
+  }
+  refused.push_back(queue.front().event);
+  refusal = error;
+  take_off(1);
+  return true;
 }
 
 Result<void> EventWriter::State::make_room(std::size_t more) {
@@ -170,7 +195,9 @@ Result<void> EventWriter::State::flush() {
   MutexLock lock(mutex);
   const std::uint64_t target = added;
   while (stored < target) TRY(store_some());
-  return {};
+  if (!refusal) return {};
+  const Error said = *std::exchange(refusal, std::nullopt);
+  return said;
 }
 
 void EventWriter::State::work() {
@@ -231,6 +258,11 @@ std::vector<NewEvent> EventWriter::waiting() const {
   std::vector<NewEvent> events;
   for (const Waiting& one : state_->queue) events.push_back(one.event);
   return events;
+}
+
+std::vector<NewEvent> EventWriter::refused() const {
+  MutexLock lock(state_->mutex);
+  return state_->refused;
 }
 
 }  // namespace quipu
