@@ -68,6 +68,9 @@ std::vector<std::string> lines(const std::vector<Event>& events) {
 
 void judge(Store& store, const Known& known) {
   EventStore events(store, kTiny);
+  // A log that lost its end and not its size is noticed when somebody goes on with it.
+  Known ignored;
+  if (known.is_unsure) say(store, kSession, "after", ignored);
   const std::string cursor = known.given.empty() ? std::string() : known.given.back().cursor;
   auto tail = events.tail(cursor);
   ASSERT_TRUE(tail.ok()) << tail.error().message();
@@ -133,6 +136,15 @@ TEST(EventsSweep, OneWhoTailsIsKilledAndOthersGoOn) {
     const auto whole = lines(others.given);
     const auto seen = lines(known.given);
     ASSERT_TRUE(std::equal(seen.begin(), seen.end(), whole.begin()));
+    // Nor is it lost with the power: what was given out is on the disk, whoever wrote it.
+    others.is_unsure = true;
+    for (const fs::CrashPolicy& policy : fs::all_crash_policies()) {
+      SCOPED_TRACE(fs::name(policy));
+      SimDisk after = disk.crash(policy, 1);
+      Handle third(4);
+      ASSERT_TRUE(third.open(after.process()).ok());
+      judge(third.store(), others);
+    }
     judge(second.store(), known);
     if (::testing::Test::HasFailure()) return;
     if (is_over) {
