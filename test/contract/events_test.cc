@@ -3,12 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdlib>
+#include <random>
 #include <set>
 #include <thread>
 
 #include "backend/backend.h"
+#include "contract/random_history.h"
 #include "support/event_reader.h"
 #include "support/fresh_store.h"
+#include "support/scale.h"
 
 namespace quipu::test {
 namespace {
@@ -411,6 +416,40 @@ TEST_P(Events, WakeWhoeverWaits) {
   std::thread canceller([&] { tail.cancel(); });
   EXPECT_TRUE(must(tail.next(std::chrono::minutes(1))).empty());
   canceller.join();
+}
+
+// Whatever is done to sessions: a tail that goes along has told all of it, as has one that
+// comes later.
+TEST_P(Events, TellOfRandomHistories) {
+  const char* text = std::getenv("QUIPU_TEST_SEED");
+  const std::uint64_t first =
+      text != nullptr ? std::strtoull(text, nullptr, 10) : std::random_device{}();
+  const auto count = static_cast<std::uint64_t>(std::max(1.0, 10 * test_scale()));
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("QUIPU_TEST_SEED=" + std::to_string(seed));
+    const RandomStores stores(GetParam());
+    Store& played = stores.handles().back()->store();
+    EventStore store_events(played, {.segment_bytes = 2000});
+    auto along = must(store_events.tail());
+    std::vector<Event> events;
+    const auto take = [&] {
+      for (Event& event : all_of(along)) events.push_back(std::move(event));
+    };
+    std::atomic<bool> is_over = false;
+    std::thread reader([&] {
+      while (!is_over) take();
+    });
+    Tally tally;
+    const std::string difference = play(random_ops(seed, 40), stores.handles(), tally);
+    is_over = true;
+    reader.join();
+    ASSERT_EQ("", difference);
+    take();
+    expect_complete(played, events);
+    auto late = must(store_events.tail());
+    EXPECT_EQ(told(events), told(all_of(late)));
+    if (HasFailure()) return;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, Events,
