@@ -2,7 +2,7 @@
 
 _quipu() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage stats rename tag archive project verify repair migrate upgrade copy dump version"
+  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage events stats rename tag archive project verify repair migrate upgrade copy dump version"
   local shared="--store --schema --replica --json --color --no-pager --help"
   local i command= position=0 store=()
   COMPREPLY=()
@@ -11,7 +11,7 @@ _quipu() {
     case ${COMP_WORDS[i]} in
       --schema | --replica | --session) ((i++)) ;;
       --store) store=(--store "${COMP_WORDS[++i]}") ;;
-      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after | --phase | --out) ((i++)) ;;
+      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after | --phase | --out | --types | --older | --bytes) ((i++)) ;;
       -*) ;;
       *) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((position++)); fi ;;
     esac
@@ -25,7 +25,7 @@ _quipu() {
       mapfile -t COMPREPLY < <(compgen -W "quipu anthropic openai-chat openai-responses gemini" -- "$current")
       return
       ;;
-    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --parent | --tag | --since | --until | --limit | --after) return ;;
+    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --parent | --tag | --since | --until | --limit | --after | --types | --older | --bytes) return ;;
     --phase) mapfile -t COMPREPLY < <(compgen -W "0 1 2 3" -- "$current"); return ;;
     --out) compopt -o default; return ;;
     --project) compopt -o dirnames; return ;;
@@ -50,6 +50,7 @@ _quipu() {
       upgrade) own="--dry-run --i-have-a-backup" ;;
       copy) own="--session" ;;
       usage) own="--by --from --to" ;;
+      events) own="--follow --after --now --types --session --limit --jsonl --batch --older --bytes --dry-run" ;;
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;
       compact) own="--keep --summarizer --trigger --lift --entry" ;;
@@ -64,6 +65,10 @@ _quipu() {
     mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
   elif [[ $position -eq 0 && $command == attach ]]; then
     mapfile -t COMPREPLY < <(compgen -W "put get list" -- "$current")
+  elif [[ $position -eq 0 && $command == events ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "tail append prune" -- "$current")
+  elif [[ $command == events ]]; then
+    compopt -o default
   elif [[ $position -eq 1 && $command == queue ]]; then
     mapfile -t COMPREPLY < <(compgen -W "add list remove" -- "$current")
   elif [[ $command == project && $position -eq 0 ]]; then

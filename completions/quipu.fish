@@ -1,6 +1,6 @@
 # fish completion for quipu: commands, options, session ids.
 
-set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage stats rename tag archive project verify repair migrate upgrade copy dump version
+set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage events stats rename tag archive project verify repair migrate upgrade copy dump version
 set -l with_session append head fork branch diff label redact show tree path cat context compact state queue recover stats rename tag archive verify repair migrate dump
 
 complete -c quipu -f
@@ -38,6 +38,7 @@ complete -c quipu -n "$none" -a export -d 'write a session as files of an agent'
 complete -c quipu -n "$none" -a sources -d 'sessions of other agents on this machine'
 complete -c quipu -n "$none" -a adopt -d 'bring an agent\'s database up to its storage design'
 complete -c quipu -n "$none" -a usage -d 'what requests to models took'
+complete -c quipu -n "$none" -a events -d 'what happens in the store, as a log to follow'
 complete -c quipu -n "$none" -a stats -d 'count messages, tokens and cost'
 complete -c quipu -n "$none" -a rename -d 'give a session another title'
 complete -c quipu -n "$none" -a tag -d 'print or change the tags of a session'
@@ -131,3 +132,15 @@ complete -c quipu -n '__fish_seen_subcommand_from upgrade' -l dry-run -d 'say wh
 complete -c quipu -n '__fish_seen_subcommand_from upgrade' -l i-have-a-backup -d 'there is one'
 complete -c quipu -n '__fish_seen_subcommand_from copy' -l session -x -d 'only this session'
 complete -c quipu -n '__fish_seen_subcommand_from copy' -F
+complete -c quipu -n '__fish_seen_subcommand_from events' -F -a 'tail append prune'
+complete -c quipu -n '__fish_seen_subcommand_from events' -s f -l follow -d 'go on with what comes'
+complete -c quipu -n '__fish_seen_subcommand_from events' -l after -x -d 'go on after'
+complete -c quipu -n '__fish_seen_subcommand_from events' -l now -d 'from now on'
+complete -c quipu -n '__fish_seen_subcommand_from events' -l types -x -d 'only these'
+complete -c quipu -n '__fish_seen_subcommand_from events' -l session -x -a '(quipu list --all --ids 2>/dev/null)' -d 'only about this session'
+complete -c quipu -n '__fish_seen_subcommand_from events' -l limit -x -d 'at most'
+complete -c quipu -n '__fish_seen_subcommand_from events' -l jsonl -d 'as JSON lines'
+complete -c quipu -n '__fish_seen_subcommand_from events' -l batch -x -d 'lines at once'
+complete -c quipu -n '__fish_seen_subcommand_from events' -l older -x -d 'remove what ended before'
+complete -c quipu -n '__fish_seen_subcommand_from events' -l bytes -x -d 'keep at most'
+complete -c quipu -n '__fish_seen_subcommand_from events' -l dry-run -d 'say what would go'
