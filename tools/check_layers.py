@@ -15,10 +15,11 @@ ARROWS = {
     "tree": ["base"],
     "backend": ["log", "model", "tree", "sql"],
     "sql": ["base"],
+    "search": ["base", "sql"],
     "dialect": ["model", "fs", "sql"],
     "context": ["backend", "tree", "dialect"],
-    "view": ["backend", "dialect", "sql"],
-    "store": ["backend", "log", "model", "tree", "context", "view"],
+    "view": ["backend", "dialect", "sql", "search"],
+    "store": ["backend", "log", "model", "tree", "context", "view", "search"],
     "exchange": ["store", "dialect"],
 }
 # Where the parts of a folder are put together.

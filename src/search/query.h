@@ -32,8 +32,7 @@ struct Term {
 };
 
 struct Query {
-  /// At least one of `any` and all of `all` occur; both are ranked. `any` may be empty when
-  /// `all` is not.
+  /// All of `all` occur, or, when there are none, at least one of `any`. Both are ranked.
   std::vector<Term> any{};
   std::vector<Term> all{};
   std::vector<Term> none{};
