@@ -62,13 +62,14 @@ class Splitter {
   }
 
  private:
-  void advance() { now_ = characters_.next(); }
+  void advance() { characters_.next(now_); }
   void go_to(std::size_t at) {
     characters_.go_to(at);
     advance();
   }
 
   bool plain_word();
+  void skip_separators(std::size_t at);
   bool blob();
   void name();
   void read_word();
@@ -115,27 +116,32 @@ bool Splitter::plain_word() {
   const std::size_t begin = now_.begin;
   if (now_.end - begin != 1 || ascii_kind(text_[begin]) != now_.kind) return false;
   if (now_.kind == Kind::kDigit) return false;
-  std::size_t end = begin + 1;
   const auto kind_at = [&](std::size_t at) {
     return at < text_.size() ? ascii_kind(text_[at]) : Kind::kSeparator;
   };
-  const Kind rest = kind_at(end) == Kind::kUpper ? now_.kind : Kind::kLower;
-  while (kind_at(end) == rest) ++end;
-  if (end - begin > kTokenBytesMax) return false;
-  const Kind after = kind_at(end);
-  if (after == Kind::kJoiner) {
-    const Kind next = kind_at(end + 1);
-    if (next != Kind::kSeparator && next != Kind::kJoiner) return false;
-  } else if (after != Kind::kSeparator) {
-    return false;
-  }
+  const Kind rest = kind_at(begin + 1) == Kind::kUpper ? now_.kind : Kind::kLower;
   std::array<char, kTokenBytesMax> letters;
-  for (std::size_t i = 0; i < end - begin; ++i) {
-    letters[i] = static_cast<char>(text_[begin + i] | 0x20);
+  letters[0] = static_cast<char>(now_.code);
+  std::size_t size = 1;
+  for (; size < letters.size() && kind_at(begin + size) == rest; ++size) {
+    letters[size] = static_cast<char>(text_[begin + size] | 0x20);
   }
-  emit({letters.data(), stem({letters.data(), end - begin})}, begin, end, false);
-  go_to(end);
+  const std::size_t end = begin + size;
+  Kind after = kind_at(end);
+  if (after == Kind::kJoiner) after = kind_at(end + 1);
+  if (after != Kind::kSeparator && after != Kind::kJoiner) return false;
+  emit({letters.data(), stem({letters.data(), size})}, begin, end, false);
+  skip_separators(end);
   return true;
+}
+
+// To the first byte that is no ASCII separator: there is one at `at`.
+void Splitter::skip_separators(std::size_t at) {
+  const auto is_separator = [](Kind kind) {
+    return kind == Kind::kSeparator || kind == Kind::kJoiner;
+  };
+  while (at < text_.size() && is_separator(ascii_kind(text_[at]))) ++at;
+  go_to(at);
 }
 
 // Keys, pictures and the like, as text. Split at their capitals they would be a flood of words that

@@ -206,8 +206,10 @@ void append_utf8(char32_t code, std::string& to) {
 
 std::string_view cut_utf8(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return text;
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
-  return text.substr(0, bytes);
+  std::size_t end = bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  // More than three bytes back it was no UTF-8.
+  return text.substr(0, bytes - end > 3 ? bytes : end);
 }
 
 bool is_lone_pair_character(std::string_view text) {

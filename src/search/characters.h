@@ -46,13 +46,21 @@ class Characters {
  public:
   explicit Characters(std::string_view text) : text_(text) {}
 
-  /// The next one; at the end kEnd, again and again.
-  Character next() {
+  /// The next one; at the end kEnd, again and again. Written in place, member by member: copying
+  /// what was just written in pieces stalls the processor, once a byte of text.
+  void next(Character& into) {
     if (made_at_ == made_count_ && at_ < text_.size()) {
-      const Kind kind = ascii_kind(text_[at_]);
-      if (kind != Kind::kEnd) return ascii(kind);
+      const char byte = text_[at_];
+      const Kind kind = ascii_kind(byte);
+      if (kind != Kind::kEnd) {
+        into.kind = kind;
+        into.code = static_cast<unsigned char>(byte) | (kind == Kind::kUpper ? 0x20U : 0U);
+        into.begin = at_;
+        into.end = ++at_;
+        return;
+      }
     }
-    return next_folded();
+    into = next_folded();
   }
 
   /// Goes on at a byte of the source.
@@ -62,12 +70,6 @@ class Characters {
   }
 
  private:
-  Character ascii(Kind kind) {
-    const char byte = text_[at_];
-    const char32_t code = static_cast<unsigned char>(byte) | (kind == Kind::kUpper ? 0x20U : 0U);
-    ++at_;
-    return {.kind = kind, .code = code, .begin = at_ - 1, .end = at_};
-  }
   Character next_folded();
   void fold(std::size_t end);
 
@@ -86,7 +88,7 @@ class Characters {
 
 void append_utf8(char32_t code, std::string& to);
 
-/// At most `bytes` of the beginning of UTF-8 text, no character cut in two.
+/// At most `bytes` of the beginning, no character cut in two.
 std::string_view cut_utf8(std::string_view text, std::size_t bytes);
 
 /// Whether it is one character of kPair and nothing else.

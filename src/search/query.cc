@@ -51,7 +51,9 @@ class PhraseSink : public TokenSink {
 class Parser : public TokenSink {
  public:
   Parser(std::string_view text, std::span<const std::string_view> fields)
-      : text_(text), fields_(fields) {}
+      : text_(cut_utf8(text, kQueryBytesMax)), fields_(fields) {
+    query_.is_cut = text_.size() < text.size();
+  }
 
   Query parse() {
     while (skip_space()) item();
@@ -70,7 +72,7 @@ class Parser : public TokenSink {
     } else {
       add(query_.any, std::move(term));
     }
-    return !is_full();
+    return true;
   }
 
  private:
@@ -173,9 +175,6 @@ class Parser : public TokenSink {
     terms.push_back(std::move(term));
     return true;
   }
-
-  // No use in reading on for words.
-  bool is_full() const { return term_count_ == kTermsMax && query_.is_cut; }
 
   void add(std::vector<Term>& terms, Term term) {
     if (term_count_ < kTermsMax) {

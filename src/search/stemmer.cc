@@ -25,7 +25,7 @@ class Word {
   char last(std::size_t nth) const { return nth <= size_ ? letters_[size_ - nth] : '\0'; }
 
   bool ends_with(std::string_view ending) const {
-    return size_ > ending.size() &&
+    return size_ > ending.size() && letters_[size_ - 1] == ending.back() &&
            std::memcmp(letters_ + size_ - ending.size(), ending.data(), ending.size()) == 0;
   }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/json_text.h"
+#include "support/scale.h"
 
 namespace quipu::search {
 namespace {
@@ -81,7 +82,7 @@ TEST(Snippet, IsALineOfUtf8ForAnyText) {
   static const std::string kPieces[] = {"pool ",  "数据", "\xFF",    "\x80",        "\n",
                                         "\t",     "é",    "e\u0301", "long_name/x", "\u2028",
                                         "\u3000", "\x01", "word ",   "㍿",          "\xE6\x95"};
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < static_cast<int>(20'000 * test_scale()); ++round) {
     std::string text;
     for (unsigned n = random() % 60; n > 0; --n) text += kPieces[random() % std::size(kPieces)];
     const std::size_t width = random() % 80;
