@@ -28,7 +28,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Libraries for programs and tests: nothing of the library may need them.
 NOT_IN_LIBRARY = ("gtest/", "gmock/", "rapidcheck", "benchmark/", "fmt/", "CLI/")
 # Libraries that one folder alone may include.
-ONLY_IN = {"sqlite3": "sql", "libpq": "sql", "zstd": "fs"}
+ONLY_IN = {"sqlite3": "sql", "libpq": "sql", "zstd": "fs", "utf8proc": "search"}
 
 
 def reach(folder):
