@@ -45,7 +45,8 @@ class IndexDatabase {
  public:
   /// In a database that the store lives in.
   explicit IndexDatabase(std::shared_ptr<sql::Pool> postgres);
-  /// In a file of its own; `fs` is its directory, `path` the same as an absolute path. Null: in memory.
+  /// In a file of its own; `fs` is its directory, `path` the same as an absolute path. Null: in
+  /// memory.
   IndexDatabase(std::shared_ptr<fs::Fs> fs, const std::string& path, Clock& clock);
   ~IndexDatabase();
 
