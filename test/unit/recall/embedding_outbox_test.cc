@@ -365,7 +365,7 @@ TEST_P(EmbeddingOutboxTest, ManyHashesAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Places, EmbeddingOutboxTest,
                          testing::Values(Place::kMemory, Place::kFile, Place::kPostgres),
-                         [](const auto& info) { return name_of(info.param); });
+                         [](const auto& each) { return name_of(each.param); });
 
 // Over a real connection, with an endpoint that misbehaves in every way one after the other.
 TEST(EmbeddingOutboxOverHttp, GoesOnAfterEverythingThatGoesWrong) {
