@@ -1,9 +1,12 @@
 #include "recall/embedding_outbox.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <barrier>
-#include <map>
+#include <csignal>
 
 #include "fake_endpoint.h"
 #include "net/curl_client.h"
@@ -366,6 +369,48 @@ TEST_P(EmbeddingOutboxTest, ManyHashesAtOnce) {
 INSTANTIATE_TEST_SUITE_P(Places, EmbeddingOutboxTest,
                          testing::Values(Place::kMemory, Place::kFile, Place::kPostgres),
                          [](const auto& each) { return name_of(each.param); });
+
+// A process that is killed while a request is under way: what it had taken in is there, and the rest waits.
+TEST(EmbeddingOutboxKilled, LosesNothing) {
+  for (const auto& [deadly_request, found] : {std::pair{2, 0}, {4, 0}, {5, 128}, {9, 256}}) {
+    OutboxPlace place(Place::kFile);
+    OutboxClock clock;
+    auto endpoint = std::make_shared<FakeEndpoint>();
+    Strings texts;
+    for (int i = 0; i < 300; ++i) texts.push_back("text " + std::to_string(i));
+    const auto with_outbox = [&](const std::function<void(EmbeddingOutbox&)>& use) {
+      const auto database = place.open(clock);
+      auto embedder = Embedder::make({.url = "http://h", .model = "m"}, endpoint);
+      EmbeddingOutbox outbox(*database, std::move(embedder).value(), clock);
+      use(outbox);
+    };
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      std::atomic<int> asked = 0;
+      endpoint->follow([&](const Strings&) -> Result<net::HttpAnswer> {
+        if (++asked == deadly_request) ::kill(::getpid(), SIGKILL);
+        return net::HttpAnswer{};
+      });
+      with_outbox([&](EmbeddingOutbox& outbox) {
+        std::vector<WaitingText> waiting;
+        for (const std::string& text : texts) waiting.push_back({text, text});
+        ignore(outbox.add(waiting), "the parent counts");
+        ignore(outbox.work(seconds(60)), "it does not end");
+      });
+      ::_exit(1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    with_outbox([&, wanted = found](EmbeddingOutbox& outbox) {
+      EXPECT_EQ(outbox.vectors(texts)->size(), static_cast<std::size_t>(wanted));
+      EXPECT_EQ(outbox.status()->waiting, 300 - wanted);
+      EXPECT_EQ(outbox.work(seconds(60))->embedded, static_cast<std::size_t>(300 - wanted));
+      EXPECT_EQ(outbox.vectors(texts)->size(), 300U);
+    });
+  }
+}
 
 // Over a real connection, with an endpoint that misbehaves in every way one after the other.
 TEST(EmbeddingOutboxOverHttp, GoesOnAfterEverythingThatGoesWrong) {
