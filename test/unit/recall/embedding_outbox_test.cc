@@ -174,6 +174,20 @@ TEST_P(EmbeddingOutboxTest, AnEndpointThatIsAwayIsWaitedFor) {
   EXPECT_EQ(now().waiting, 40);
   endpoint_->follow({});
   EXPECT_EQ(step().embedded, 40U);
+  // Once it was there, patience begins anew.
+  endpoint_->follow([](const Strings&) -> Result<net::HttpAnswer> { return status(503); });
+  add({"more"});
+  EXPECT_EQ(step().next, seconds(1));
+}
+
+TEST_P(EmbeddingOutboxTest, WhenEverythingFailsTheRestWaitsALittle) {
+  endpoint_->follow([](const Strings&) -> Result<net::HttpAnswer> { return status(500); });
+  add(numbered(200));
+  EXPECT_EQ(step().next, seconds(1));
+  EXPECT_EQ(endpoint_->requests().size(), 4U);
+  // Not longer: it may have been the texts.
+  clock_.advance(seconds(1));
+  EXPECT_EQ(step().next, seconds(1));
 }
 
 TEST_P(EmbeddingOutboxTest, AnEndpointMaySayHowLong) {
@@ -370,7 +384,8 @@ INSTANTIATE_TEST_SUITE_P(Places, EmbeddingOutboxTest,
                          testing::Values(Place::kMemory, Place::kFile, Place::kPostgres),
                          [](const auto& each) { return name_of(each.param); });
 
-// A process that is killed while a request is under way: what it had taken in is there, and the rest waits.
+// A process that is killed while a request is under way: what it had taken in is there, and the
+// rest waits.
 TEST(EmbeddingOutboxKilled, LosesNothing) {
   for (const auto& [deadly_request, found] : {std::pair{2, 0}, {4, 0}, {5, 128}, {9, 256}}) {
     OutboxPlace place(Place::kFile);
