@@ -215,6 +215,7 @@ Result<std::vector<bool>> EventLog::stored_before(std::uint64_t number,
   if (!names_ids) return stored;
   TRY_ASSIGN(const Batch batch, admit_entries(entries, backend_->filler()));
   TRY_ASSIGN(const auto all, numbers());
+  if (all.empty()) return stored;
   MutexLock lock(mutex_);
   std::erase_if(closed_, [&](const auto& one) { return one.first < all.front(); });
   for (const std::uint64_t older : all) {

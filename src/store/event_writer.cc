@@ -1,8 +1,8 @@
 // Invariants:
 //   1. What waits stays in the queue until it is stored; only from its front is taken away.
 //   2. One thread at a time stores (`busy_`), without the mutex.
-//   3. Events have ids and times when they enter the queue: storing them again after an
-//      unknown outcome adds nothing.
+//   3. Events have ids when they enter the queue: storing them again after an unknown
+//      outcome adds nothing.
 //   4. An event that no append will ever take stands in nobody's way: a batch that is
 //      refused is stored one by one, and what is refused then is put aside.
 #include <algorithm>
@@ -26,8 +26,14 @@ constexpr std::chrono::milliseconds kPause{500};
 
 struct Waiting {
   NewEvent event;
-  NewEntry entry;
   std::size_t bytes = 0;
+  bool is_named = false;  // the caller gave the id, so it may be stored already
+};
+
+/// What is stored at once.
+struct Front {
+  std::vector<NewEntry> entries;
+  bool may_be_stored = false;
 };
 
 }  // namespace
@@ -51,7 +57,7 @@ struct EventWriter::State {
   void take_off(std::size_t events) REQUIRES(mutex);
   /// Whether it goes on all the same.
   bool put_aside(std::size_t events, const Error& error) REQUIRES(mutex);
-  std::vector<NewEntry> front() const REQUIRES(mutex);
+  Result<Front> front() const REQUIRES(mutex);
 
   const EventWriterOptions options;
   const std::shared_ptr<events::EventLog> log;
@@ -86,18 +92,20 @@ bool EventWriter::State::is_due() const {
          filler.clock.monotonic() - oldest_at >= options.linger;
 }
 
-std::vector<NewEntry> EventWriter::State::front() const {
-  std::vector<NewEntry> entries;
+Result<Front> EventWriter::State::front() const {
+  Front front;
+  front.may_be_stored = is_repeat;
   std::size_t bytes = 0;
   for (const Waiting& one : queue) {
-    if (!entries.empty() && (singly > 0 || entries.size() >= options.batch_events ||
-                             bytes + one.bytes > std::max(options.batch_bytes, one.bytes))) {
-      break;
-    }
+    const bool is_enough = singly > 0 || front.entries.size() >= options.batch_events ||
+                           bytes + one.bytes > options.batch_bytes;
+    if (!front.entries.empty() && is_enough) break;
     bytes += one.bytes;
-    entries.push_back(one.entry);
+    TRY_ASSIGN(NewEntry entry, event_entry(one.event));
+    front.entries.push_back(std::move(entry));
+    front.may_be_stored = front.may_be_stored || one.is_named;
   }
-  return entries;
+  return front;
 }
 
 Result<void> EventWriter::State::store_some() {
@@ -106,18 +114,17 @@ Result<void> EventWriter::State::store_some() {
     return failure ? Result<void>(*failure) : Result<void>();
   }
   if (queue.empty()) return {};
-  const std::vector<NewEntry> entries = front();
-  const bool repeats = is_repeat;
+  TRY_ASSIGN(const Front now, front());
   busy = true;
   mutex.unlock();
-  auto done = guarded([&] { return log->append_events(entries, repeats); });
+  auto done = guarded([&] { return log->append_events(now.entries, now.may_be_stored); });
   mutex.lock();
   busy = false;
   is_repeat = !done.ok();
   failure.reset();
   if (done.ok()) {
-    take_off(entries.size());
-  } else if (!put_aside(entries.size(), done.error())) {
+    take_off(now.entries.size());
+  } else if (!put_aside(now.entries.size(), done.error())) {
     failure = done.error();
   }
   changed.notify_all();
@@ -167,9 +174,13 @@ Result<void> EventWriter::State::make_room(std::size_t more) {
 
 Result<std::string> EventWriter::State::add(NewEvent event) {
   const std::int64_t now = filler.clock.unix_ms();
-  if (event.id.empty()) event.id = uuid_v7(now, filler.random);
-  if (event.timestamp.empty()) event.timestamp = format_timestamp(now);
-  TRY_ASSIGN(NewEntry entry, event_entry(event));
+  const bool is_named = !event.id.empty();
+  if (!is_named) {
+    event.id = uuid_v7(now, filler.random);
+    // Of one that may be a repeat, only what the caller gave is compared.
+    if (event.timestamp.empty()) event.timestamp = format_timestamp(now);
+  }
+  TRY_ASSIGN(const NewEntry entry, event_entry(event));
   // One that is refused must not take others with it.
   TRY_ASSIGN(const Batch batch, admit_entries({&entry, 1}, filler));
   const std::size_t bytes = batch.bytes;
@@ -179,7 +190,7 @@ Result<std::string> EventWriter::State::add(NewEvent event) {
   TRY(make_room(bytes));
   if (queue.empty()) oldest_at = filler.clock.monotonic();
   const bool was_empty = queue.empty();
-  queue.push_back({.event = std::move(event), .entry = std::move(entry), .bytes = bytes});
+  queue.push_back({.event = std::move(event), .bytes = bytes, .is_named = is_named});
   queue_bytes += bytes;
   ++added;
   if (!is_due() && !was_empty) return id;
@@ -208,7 +219,7 @@ void EventWriter::State::work() {
     } else if (!is_due()) {
       changed.wait_for(mutex, options.linger,
                        [&]() REQUIRES(mutex) { return stopping || is_due(); });
-    } else if (!store_some().ok()) {
+    } else if (!guarded([&]() QUIPU_TSA(no_thread_safety_analysis) { return store_some(); }).ok()) {
       changed.wait_for(mutex, kPause, [&]() REQUIRES(mutex) { return stopping; });
     }
   }

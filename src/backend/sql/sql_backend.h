@@ -75,6 +75,9 @@ class SqlBackend : public Backend {
   Result<std::vector<DumpLine>> dump(const std::string& session_id) override;
   Result<void> close() override;
 
+  /// The connections to the database.
+  const std::shared_ptr<sql::Pool>& connections() const { return primary_; }
+
   /// What was committed after `cursor` (empty: everything), in an order in which nothing
   /// appears later before something that was given out.
   Result<std::vector<FeedEntry>> feed(std::string_view cursor, std::size_t limit);

@@ -187,6 +187,18 @@ TEST_F(EventWriterTest, AnIdThatIsTakenStopsNobodyElse) {
   EXPECT_EQ((Lines{"a", "b", "d"}), stored());
 }
 
+TEST_F(EventWriterTest, AnIdOfAnOlderSegmentIsKnown) {
+  EventWriterOptions options = by_caller();
+  options.events.segment_bytes = 1;
+  const NewEvent batch[] = {event_of("a", "1"), event_of("b", "2")};
+  for (const NewEvent& event : batch) must(EventStore(store_, options.events).append({&event, 1}));
+  EventWriter writer(store_, options);
+  clock_.advance(milliseconds(1));
+  must(writer.add(event_of("a", "1")));
+  must(writer.close());
+  EXPECT_EQ((Lines{"a", "b"}), stored());
+}
+
 TEST_F(EventWriterTest, ItIsStoredWithoutClose) {
   { must(EventWriter(store_, by_caller()).add(event_of("a"))); }
   EXPECT_EQ(Lines{"a"}, stored());
