@@ -387,7 +387,11 @@ INSTANTIATE_TEST_SUITE_P(Places, EmbeddingOutboxTest,
 // A process that is killed while a request is under way: what it had taken in is there, and the
 // rest waits.
 TEST(EmbeddingOutboxKilled, LosesNothing) {
-  for (const auto& [deadly_request, found] : {std::pair{2, 0}, {4, 0}, {5, 128}, {9, 256}}) {
+  struct Case {
+    int deadly_request;
+    int found;
+  };
+  for (const Case& each : {Case{2, 0}, {4, 0}, {5, 128}, {9, 256}}) {
     OutboxPlace place(Place::kFile);
     OutboxClock clock;
     auto endpoint = std::make_shared<FakeEndpoint>();
@@ -404,7 +408,7 @@ TEST(EmbeddingOutboxKilled, LosesNothing) {
     if (child == 0) {
       std::atomic<int> asked = 0;
       endpoint->follow([&](const Strings&) -> Result<net::HttpAnswer> {
-        if (++asked == deadly_request) ::kill(::getpid(), SIGKILL);
+        if (++asked == each.deadly_request) ::kill(::getpid(), SIGKILL);
         return net::HttpAnswer{};
       });
       with_outbox([&](EmbeddingOutbox& outbox) {
@@ -418,10 +422,10 @@ TEST(EmbeddingOutboxKilled, LosesNothing) {
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status));
-    with_outbox([&, wanted = found](EmbeddingOutbox& outbox) {
-      EXPECT_EQ(outbox.vectors(texts)->size(), static_cast<std::size_t>(wanted));
-      EXPECT_EQ(outbox.status()->waiting, 300 - wanted);
-      EXPECT_EQ(outbox.work(seconds(60))->embedded, static_cast<std::size_t>(300 - wanted));
+    with_outbox([&](EmbeddingOutbox& outbox) {
+      EXPECT_EQ(outbox.vectors(texts)->size(), static_cast<std::size_t>(each.found));
+      EXPECT_EQ(outbox.status()->waiting, 300 - each.found);
+      EXPECT_EQ(outbox.work(seconds(60))->embedded, static_cast<std::size_t>(300 - each.found));
       EXPECT_EQ(outbox.vectors(texts)->size(), 300U);
     });
   }
