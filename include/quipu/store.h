@@ -37,7 +37,8 @@ class Clock;
 class Random;
 namespace view {
 class Catalogue;
-}
+class UsageView;
+}  // namespace view
 
 struct StoreOptions {
   /// Make the store when there is none. An existing store is opened as it is.
@@ -258,13 +259,15 @@ class Store {
   /// unknown URL.
   static Result<Store> open(std::string_view url, const StoreOptions& options = {});
 
-  /// For the library and its tests.
+  /// For the library and its tests: null means views that are kept in memory.
   explicit Store(std::shared_ptr<Backend> backend,
-                 std::shared_ptr<view::Catalogue> catalogue = nullptr);
+                 std::shared_ptr<view::Catalogue> catalogue = nullptr,
+                 std::shared_ptr<view::UsageView> usage = nullptr);
 
   SessionStore& sessions() { return *sessions_; }
   /// For the library: what the parts of a store share.
   const std::shared_ptr<Backend>& backend() const { return backend_; }
+  view::UsageView& usage_view() { return *usage_; }
   const std::string& id() const;
 
   /// Syncs what is not yet durable and closes; calls after it answer
@@ -275,6 +278,7 @@ class Store {
  private:
   std::shared_ptr<Backend> backend_;
   std::unique_ptr<SessionStore> sessions_;
+  std::shared_ptr<view::UsageView> usage_;
 };
 
 }  // namespace quipu

@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "fs/posix_fs.h"
 #include "view/catalogue.h"
+#include "view/usage_view.h"
 
 namespace quipu {
 namespace {
@@ -58,17 +59,19 @@ Result<std::shared_ptr<Backend>> open_sql_store(std::string_view url, const Stor
 }
 
 // Null, which is "in memory", when there is no saying where it would be.
-std::unique_ptr<view::ViewFile> open_view_file(const std::string& path) {
+std::unique_ptr<view::ViewFile> open_view_file(const view::ViewSchema& schema,
+                                               const std::string& path) {
+  if (path.empty()) return nullptr;
   std::error_code failed;
   const std::string absolute = std::filesystem::absolute(path, failed).string();
   auto fs = fs::PosixFs::open(path);
   if (failed || !fs.ok()) return nullptr;
-  return std::make_unique<view::ViewFile>(std::move(fs).value(), absolute);
+  return std::make_unique<view::ViewFile>(schema, std::move(fs).value(), absolute);
 }
 
 // What is computed from a database is kept where the system keeps such things: there may be
-// no directory beside it, and it may be another machine's.
-std::unique_ptr<view::ViewFile> open_cached_views(const std::string& store_id) {
+// no directory beside it, and it may be another machine's. Empty: nowhere.
+std::string cached_views(const std::string& store_id) {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   std::string place;
@@ -77,10 +80,19 @@ std::unique_ptr<view::ViewFile> open_cached_views(const std::string& store_id) {
   } else if (home != nullptr && *home == '/') {
     place = std::string(home) + "/.cache";
   } else {
-    return nullptr;
+    return {};
   }
   place += "/quipu/" + store_id;
-  return fs::PosixFs::make_root(place).ok() ? open_view_file(place) : nullptr;
+  return fs::PosixFs::make_root(place).ok() ? place : std::string();
+}
+
+// A store whose views are kept in this directory.
+Store with_views(std::shared_ptr<Backend> backend, const std::string& directory) {
+  auto catalogue =
+      std::make_shared<view::Catalogue>(backend, open_view_file(view::Catalogue::kFile, directory));
+  auto usage = std::make_shared<view::UsageView>(backend, catalogue,
+                                                 open_view_file(view::UsageView::kFile, directory));
+  return Store(std::move(backend), std::move(catalogue), std::move(usage));
 }
 
 }  // namespace
@@ -91,9 +103,7 @@ Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
   if (url == kMemoryScheme) return Store(memory::make_backend(clock, random));
   if (sqlstore::is_database(url)) {
     TRY_ASSIGN(auto backend, open_sql_store(url, options, clock, random));
-    auto views = open_cached_views(backend->store_id());
-    auto catalogue = std::make_shared<view::Catalogue>(backend, std::move(views));
-    return Store(std::move(backend), std::move(catalogue));
+    return with_views(backend, cached_views(backend->store_id()));
   }
   if (url.starts_with(kFileScheme)) {
     url.remove_prefix(kFileScheme.size());
@@ -103,13 +113,16 @@ Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
         .with_hint("use file:DIR or a directory, sqlite:FILE, postgres://…, or memory:");
   }
   TRY_ASSIGN(auto backend, open_file_store(std::string(url), options, clock, random));
-  auto catalogue = std::make_shared<view::Catalogue>(backend, open_view_file(std::string(url)));
-  return Store(std::move(backend), std::move(catalogue));
+  return with_views(std::move(backend), std::string(url));
 }
 
-Store::Store(std::shared_ptr<Backend> backend, std::shared_ptr<view::Catalogue> catalogue)
-    : backend_(backend),
-      sessions_(std::make_unique<SessionStore>(std::move(backend), std::move(catalogue))) {}
+Store::Store(std::shared_ptr<Backend> backend, std::shared_ptr<view::Catalogue> catalogue,
+             std::shared_ptr<view::UsageView> usage)
+    : backend_(std::move(backend)), usage_(std::move(usage)) {
+  if (!catalogue) catalogue = std::make_shared<view::Catalogue>(backend_, nullptr);
+  if (!usage_) usage_ = std::make_shared<view::UsageView>(backend_, catalogue, nullptr);
+  sessions_ = std::make_unique<SessionStore>(backend_, std::move(catalogue));
+}
 
 const std::string& Store::id() const { return backend_->store_id(); }
 
