@@ -23,7 +23,7 @@ struct Group {
   std::vector<Row> (*run)(Fixture&);
 };
 
-constexpr std::array<Group, 16> kGroups{{{"durable", durable_rows},
+constexpr std::array<Group, 17> kGroups{{{"durable", durable_rows},
                                          {"batch", batch_rows},
                                          {"relaxed", relaxed_rows},
                                          {"growth", growth_rows},
@@ -35,6 +35,7 @@ constexpr std::array<Group, 16> kGroups{{{"durable", durable_rows},
                                          {"memory", memory_rows},
                                          {"catalogue", catalogue_rows},
                                          {"listed", listed_append_rows},
+                                         {"usage", usage_rows},
                                          {"sqlite", sqlite_rows},
                                          {"postgres", postgres_rows},
                                          {"import", import_rows},

@@ -114,7 +114,7 @@ Result<UsageReport> UsageStore::aggregate(const UsageQuery& query) {
   return guarded([&]() -> Result<UsageReport> {
     TRY(store_.sessions().check_open());
     TRY_ASSIGN(const auto rows, store_.usage_view().fresh_rows());
-    UsageReport report = sum_up(count_once(rows), query);
+    UsageReport report = sum_up(rows, query);
     for (const view::UsageRowPointer& row : rows) {
       if (row->problem.empty()) continue;
       report.unread.push_back({.session_id = row->session_id, .problem = row->problem});

@@ -37,7 +37,7 @@ struct Cost {
 };
 
 void add(Group& group, const CountedRequest& counted, const std::optional<Cost>& cost) {
-  const Request& request = counted.request();
+  const Request& request = counted.request;
   UsageSum& sum = group.sum;
   ++sum.requests;
   add_to(sum.tokens_in, request.tokens_in);
@@ -51,8 +51,8 @@ void add(Group& group, const CountedRequest& counted, const std::optional<Cost>&
     add_to(cost->is_recorded ? sum.cost_recorded_nano_usd : sum.cost_computed_nano_usd,
            cost->nano_usd);
   }
-  if (counted.latency_ms != Request::kUnknown) {
-    group.latencies_ms.push_back(static_cast<std::uint64_t>(counted.latency_ms));
+  if (request.latency_ms != Request::kUnknown) {
+    group.latencies_ms.push_back(static_cast<std::uint64_t>(request.latency_ms));
   }
 }
 
@@ -117,12 +117,12 @@ class Costs {
   explicit Costs(const PriceList* prices) : prices_(prices) {}
 
   std::optional<Cost> of(const CountedRequest& counted) {
-    if (counted.cost_nano_usd != Request::kUnknown) {
-      return Cost{.nano_usd = counted.cost_nano_usd, .is_recorded = true};
+    const Request& request = counted.request;
+    if (request.cost_nano_usd != Request::kUnknown) {
+      return Cost{.nano_usd = request.cost_nano_usd, .is_recorded = true};
     }
     const ModelPrice* price = prices_ == nullptr ? nullptr : find(counted);
     if (price == nullptr) return std::nullopt;
-    const Request& request = counted.request();
     Usage usage;
     usage.tokens_in = request.tokens_in;
     usage.tokens_out = request.tokens_out;
@@ -137,7 +137,7 @@ class Costs {
  private:
   // The day of a price is that of UTC, so that a cost does not depend on who asks.
   const ModelPrice* find(const CountedRequest& counted) {
-    const auto& time_ms = counted.request().time_ms;
+    const auto& time_ms = counted.request.time_ms;
     const std::int64_t day = time_ms ? day_of(*time_ms) : kNoDay;
     if (model_ == &counted.model() && provider_ == &counted.provider() && day_ == day) {
       return price_;
@@ -158,51 +158,29 @@ class Costs {
   const ModelPrice* price_ = nullptr;
 };
 
-/// Groups by name, with the last one at hand.
-class Groups {
- public:
-  explicit Groups(std::map<std::string, Group>& groups) : groups_(&groups) {}
-
-  Group& operator[](const std::string& name) {
-    if (name_ != &name) {
-      group_ = &(*groups_)[name];
-      name_ = &name;
-    }
-    return *group_;
-  }
-
- private:
-  std::map<std::string, Group>* groups_;
-  const std::string* name_ = nullptr;
-  Group* group_ = nullptr;
-};
-
 class Sums {
  public:
   explicit Sums(const UsageQuery& query) : query_(query), days_(query), costs_(query.prices) {}
 
-  UsageReport of(const std::vector<CountedRequest>& requests) {
-    std::map<std::string, Group> all;
-    std::map<std::string, Group> unpriced;
-    Group total;
-    Groups groups(all);
-    for (const CountedRequest& counted : requests) {
-      if (!is_wanted(counted)) continue;
-      const std::optional<Cost> cost = costs_.of(counted);
-      add(total, counted, cost);
-      Group& group = groups[name_of(counted, query_.by)];
-      add(group, counted, cost);
-      if (query_.then_by) add(group.parts[name_of(counted, *query_.then_by)], counted, cost);
-      if (!cost) add(unpriced[counted.model()], counted, cost);
-    }
-    return {.groups = finished(std::move(all)),
-            .total = finished({}, std::move(total)).sum,
-            .unpriced = finished(std::move(unpriced))};
+  void count(const CountedRequest& counted) {
+    if (!is_wanted(counted)) return;
+    const std::optional<Cost> cost = costs_.of(counted);
+    add(total_, counted, cost);
+    Group& group = group_of(name_of(counted, query_.by));
+    add(group, counted, cost);
+    if (query_.then_by) add(group.parts[name_of(counted, *query_.then_by)], counted, cost);
+    if (!cost) add(unpriced_[counted.model()], counted, cost);
+  }
+
+  UsageReport report() && {
+    return {.groups = finished(std::move(groups_)),
+            .total = finished({}, std::move(total_)).sum,
+            .unpriced = finished(std::move(unpriced_))};
   }
 
  private:
   bool is_wanted(const CountedRequest& counted) {
-    const auto& time_ms = counted.request().time_ms;
+    const auto& time_ms = counted.request.time_ms;
     if (query_.from_ms && (!time_ms || *time_ms < *query_.from_ms)) return false;
     if (query_.to_ms && (!time_ms || *time_ms >= *query_.to_ms)) return false;
     if (!query_.project.admits(counted.project())) return false;
@@ -225,12 +203,24 @@ class Sums {
       case UsageBy::kMonth:
         break;
     }
-    return days_.name(counted.request().time_ms, by);
+    return days_.name(counted.request.time_ms, by);
+  }
+
+  // Mostly that of the request before.
+  Group& group_of(const std::string& name) {
+    if (last_name_ != &name) last_group_ = &groups_[name];
+    last_name_ = &name;
+    return *last_group_;
   }
 
   const UsageQuery& query_;
   Days days_;
   Costs costs_;
+  Group total_;
+  std::map<std::string, Group> groups_;
+  std::map<std::string, Group> unpriced_;
+  const std::string* last_name_ = nullptr;
+  Group* last_group_ = nullptr;
 };
 
 }  // namespace
@@ -245,8 +235,10 @@ UsageLatency percentiles(std::vector<std::uint64_t>& latencies_ms) {
   return {.requests = count, .p50_ms = at(50), .p90_ms = at(90), .p99_ms = at(99)};
 }
 
-UsageReport sum_up(const std::vector<CountedRequest>& requests, const UsageQuery& query) {
-  return Sums(query).of(requests);
+UsageReport sum_up(const std::vector<view::UsageRowPointer>& rows, const UsageQuery& query) {
+  Sums sums(query);
+  count_once(rows, [&](const CountedRequest& counted) { sums.count(counted); });
+  return std::move(sums).report();
 }
 
 }  // namespace quipu

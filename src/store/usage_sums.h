@@ -2,6 +2,7 @@
 // sums.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,51 +11,35 @@
 
 namespace quipu {
 
-/// A request in the one place where it counts. Points into rows, which must outlive it.
-class CountedRequest {
- public:
-  /// `row` has the request. `session` is the row of the session that it is of, for what the
-  /// request itself does not say; null: there is none.
-  CountedRequest(const view::Request& request, const view::UsageRow& row,
-                 const view::UsageRow* session)
-      : cost_nano_usd(request.cost_nano_usd),
-        latency_ms(request.latency_ms),
-        request_(&request),
-        row_(&row),
-        session_(session) {}
+/// A request in the one place where it counts. Its texts live as long as the rows.
+struct CountedRequest {
+  /// With what another place knows better.
+  view::Request request{};
+  /// The row that has it, and the one of the session that it is of, for what the request does
+  /// not say itself; null: there is none.
+  const view::UsageRow* row = nullptr;
+  const view::UsageRow* session_row = nullptr;
 
-  const view::Request& request() const { return *request_; }
-  const std::string& model() const { return said(request_->model, &view::UsageRow::model); }
-  const std::string& provider() const { return row_->names[request_->provider]; }
-  const std::string& agent() const { return said(request_->agent, &view::UsageRow::agent_id); }
-  const std::string& project() const {
-    return said(request_->project, &view::UsageRow::project_id);
-  }
-  const std::string& session() const {
-    return said(request_->session, &view::UsageRow::session_id);
-  }
-
-  /// As in view::Request, or what another place knows better.
-  std::int64_t cost_nano_usd;
-  std::int64_t latency_ms;
+  const std::string& model() const { return said(request.model, &view::UsageRow::model); }
+  const std::string& provider() const { return row->names[request.provider]; }
+  const std::string& agent() const { return said(request.agent, &view::UsageRow::agent_id); }
+  const std::string& project() const { return said(request.project, &view::UsageRow::project_id); }
+  const std::string& session() const { return said(request.session, &view::UsageRow::session_id); }
 
  private:
   const std::string& said(view::Request::Name name, std::string view::UsageRow::*otherwise) const {
-    return name == 0 && session_ != nullptr ? session_->*otherwise : row_->names[name];
+    return name == 0 && session_row != nullptr ? session_row->*otherwise : row->names[name];
   }
-
-  const view::Request* request_;
-  const view::UsageRow* row_;
-  const view::UsageRow* session_;
 };
 
-/// Every request once: the oldest session that speaks of it counts. What the log of usage
-/// that is in no session says comes last; of a request that counts already it gives the cost
-/// and the latency that are not known. `rows` by id.
-std::vector<CountedRequest> count_once(const std::vector<view::UsageRowPointer>& rows);
+/// Calls `count` for every request once, in the place of the oldest session that speaks of it.
+/// The log of usage that is in no session gives the cost and the latency that the session does
+/// not say, and comes last with what no session speaks of. `rows` by id.
+void count_once(const std::vector<view::UsageRowPointer>& rows,
+                const std::function<void(const CountedRequest&)>& count);
 
-/// The sums of those that the query is about.
-UsageReport sum_up(const std::vector<CountedRequest>& requests, const UsageQuery& query);
+/// The sums of those requests that the query is about.
+UsageReport sum_up(const std::vector<view::UsageRowPointer>& rows, const UsageQuery& query);
 
 /// By nearest rank. Sorts.
 UsageLatency percentiles(std::vector<std::uint64_t>& latencies_ms);

@@ -36,11 +36,17 @@ struct Said {
 class Fold {
  public:
   explicit Fold(UsageRow& row) : row_(row) {
-    for (std::size_t i = 0; i < row.requests.size(); ++i) places_[row.requests[i].key] = i;
+    RequestWalk walk(row);
+    for (Request request; walk.next(request);) {
+      places_[request.key] = requests_.size();
+      requests_.push_back(request);
+    }
     for (std::size_t i = 0; i < row.names.size(); ++i) {
       names_.emplace(row.names[i], static_cast<Request::Name>(i));
     }
   }
+
+  void finish() { row_.requests = pack_requests(requests_); }
 
   // What was used stays used when the text is redacted.
   void add(const StoredEntry& stored) {
@@ -96,9 +102,9 @@ class Fold {
   Request& add_request(const Envelope& envelope, Said said) {
     if (said.key.empty()) said.key = row_.session_id + "\n" + std::string(envelope.id.view());
     const RequestKey key = hash_key(said.key);
-    const auto [place, is_new] = places_.try_emplace(key, row_.requests.size());
-    if (is_new) row_.requests.emplace_back();
-    Request& request = row_.requests[place->second];
+    const auto [place, is_new] = places_.try_emplace(key, requests_.size());
+    if (is_new) requests_.emplace_back();
+    Request& request = requests_[place->second];
     request = {.key = key};
     request.time_ms = parse_timestamp(envelope.timestamp.view());
     request.model = name(std::move(said.model));
@@ -115,6 +121,7 @@ class Fold {
   }
 
   UsageRow& row_;
+  std::vector<Request> requests_;
   std::map<RequestKey, std::size_t> places_;
   std::map<std::string, Request::Name> names_;
 };
@@ -139,6 +146,7 @@ Result<UsageRow> fold_usage(Backend& backend, const SurveyedLog& log, const Sess
     fold.add(stored);
     if (next + 1 == count) tail_crc = crc32c(stored.text);
   }
+  fold.finish();
   row.cursor = cursor_at_end(log, own, tail_crc);
   row.created = said.created;
   row.agent_id = said.agent_id;

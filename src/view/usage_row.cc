@@ -1,7 +1,9 @@
 #include "view/usage_row.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/sha256.h"
@@ -18,6 +20,13 @@ void put_number(std::string& out, std::uint64_t number) {
   out += static_cast<char>(number);
 }
 
+// As it lies in memory: the file is this machine's.
+void put_word(std::string& out, std::uint64_t word) {
+  char bytes[sizeof word];
+  std::memcpy(bytes, &word, sizeof word);
+  out.append(bytes, sizeof word);
+}
+
 void put_text(std::string& out, std::string_view text) {
   put_number(out, text.size());
   out += text;
@@ -28,14 +37,13 @@ void put_signed(std::string& out, std::int64_t number) {
   put_number(out, static_cast<std::uint64_t>(number + 1));
 }
 
-/// Reads what was written, and stops for good where it is not.
+/// Reads what was written, and nothing more once something is not that.
 class Bytes {
  public:
   explicit Bytes(std::string_view text) : text_(text) {}
 
   bool ok() const { return ok_; }
-  bool at_end() const { return ok_ && text_.empty(); }
-  std::size_t left() const { return text_.size(); }
+  std::string_view left() const { return text_; }
 
   std::uint64_t number() {
     std::uint64_t number = 0;
@@ -66,6 +74,12 @@ class Bytes {
     return bytes;
   }
   std::string_view text() { return bytes(number()); }
+  std::uint64_t word() {
+    std::uint64_t word = 0;
+    const std::string_view text = bytes(sizeof word);
+    std::memcpy(&word, text.data(), text.size());
+    return word;
+  }
 
  private:
   std::string_view text_;
@@ -91,11 +105,9 @@ std::uint64_t unzigzag(std::uint64_t number) { return (number >> 1) ^ (0 - (numb
 
 RequestKey hash_key(std::string_view key) {
   const std::string hex = sha256_hex(key);
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  RequestKey hash{};
-  for (std::size_t i = 0; i < hash.size(); ++i) {
-    hash[i] = static_cast<char>(digit(hex[2 * i]) * 16 + digit(hex[2 * i + 1]));
-  }
+  RequestKey hash;
+  std::from_chars(hex.data(), hex.data() + 16, hash.high, 16);
+  std::from_chars(hex.data() + 16, hex.data() + 32, hash.low, 16);
   return hash;
 }
 
@@ -114,15 +126,12 @@ void take_numbers(const Usage& usage, Request& into) {
                         : Request::kUnknown;
 }
 
-std::string encode_usage_row(const UsageRow& row) {
+std::string pack_requests(const std::vector<Request>& requests) {
   std::string out;
-  for (const auto text : kTexts) put_text(out, row.*text);
-  put_number(out, row.names.size());
-  for (const std::string& name : row.names) put_text(out, name);
-  put_number(out, row.requests.size());
   std::int64_t before = 0;
-  for (const Request& request : row.requests) {
-    out.append(request.key.data(), request.key.size());
+  for (const Request& request : requests) {
+    put_word(out, request.key.high);
+    put_word(out, request.key.low);
     const std::int64_t time = request.time_ms.value_or(0);
     put_number(out, request.time_ms ? 1 + zigzag(time - before) : 0);
     if (request.time_ms) before = time;
@@ -132,6 +141,37 @@ std::string encode_usage_row(const UsageRow& row) {
     put_signed(out, request.latency_ms);
   }
   return out;
+}
+
+bool RequestWalk::next(Request& into) {
+  if (left_.empty()) return false;
+  Bytes in(left_);
+  into.key = {.high = in.word(), .low = in.word()};
+  into.time_ms.reset();
+  if (const std::uint64_t step = in.number(); step > 0) {
+    time_ += unzigzag(step - 1);
+    into.time_ms = static_cast<std::int64_t>(time_);
+  }
+  bool is_good = true;
+  for (const auto name : kNames) {
+    const std::uint64_t place = in.number();
+    is_good = is_good && place < names_;
+    into.*name = static_cast<Request::Name>(place);
+  }
+  for (const auto count : kCounts) into.*count = in.number();
+  into.cost_nano_usd = in.signed_number();
+  into.latency_ms = in.signed_number();
+  is_good = is_good && in.ok();
+  left_ = is_good ? in.left() : std::string_view();
+  return is_good;
+}
+
+std::string encode_usage_row(const UsageRow& row) {
+  std::string out;
+  for (const auto text : kTexts) put_text(out, row.*text);
+  put_number(out, row.names.size());
+  for (const std::string& name : row.names) put_text(out, name);
+  return out + row.requests;
 }
 
 std::optional<UsageRow> decode_usage_row(std::string session_id, const LogCursor& cursor,
@@ -145,28 +185,8 @@ std::optional<UsageRow> decode_usage_row(std::string session_id, const LogCursor
   for (std::uint64_t count = in.number(); count > 0 && in.ok(); --count) {
     row.names.emplace_back(in.text());
   }
-  const std::uint64_t count = in.number();
-  // Each takes more than its key: nobody's number makes us ask for more memory.
-  if (!in.ok() || row.names.empty() || count > in.left() / sizeof(RequestKey)) return std::nullopt;
-  row.requests.resize(count);
-  std::uint64_t time = 0;
-  for (Request& request : row.requests) {
-    const std::string_view key = in.bytes(request.key.size());
-    std::copy(key.begin(), key.end(), request.key.begin());
-    if (const std::uint64_t step = in.number(); step > 0) {
-      time += unzigzag(step - 1);
-      request.time_ms = static_cast<std::int64_t>(time);
-    }
-    for (const auto name : kNames) {
-      const std::uint64_t place = in.number();
-      if (place >= row.names.size()) return std::nullopt;
-      request.*name = static_cast<Request::Name>(place);
-    }
-    for (const auto number : kCounts) request.*number = in.number();
-    request.cost_nano_usd = in.signed_number();
-    request.latency_ms = in.signed_number();
-  }
-  return in.at_end() ? std::optional(std::move(row)) : std::nullopt;
+  row.requests = in.left();
+  return in.ok() && !row.names.empty() ? std::optional(std::move(row)) : std::nullopt;
 }
 
 }  // namespace quipu::view

@@ -2,10 +2,11 @@
 // session where they are counted.
 //
 // A request has a key that is the same wherever it is written down. Of that a hash is
-// kept, so that rows are short; two requests with the same hash will not be met.
+// kept, so that rows are short; two requests with the same hash will not be met. Requests
+// stay packed as they are in the file: an answer walks over all of a store, once.
 #pragma once
 
-#include <array>
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,7 +19,13 @@
 
 namespace quipu::view {
 
-using RequestKey = std::array<char, 16>;
+/// The first half of the SHA-256 of a key.
+struct RequestKey {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+
+  auto operator<=>(const RequestKey&) const = default;
+};
 RequestKey hash_key(std::string_view key);
 
 /// One request, as the last entry of the log that speaks of it says.
@@ -61,12 +68,26 @@ struct UsageRow {
   std::string model_session{};
   std::string note_memory{};  // see dialect::Note
   std::vector<std::string> names{""};
-  std::vector<Request> requests{};  // each key once
+  std::string requests{};  // packed, each key once: see RequestWalk
   /// Why the log could not be read: not kept.
   std::string problem{};
 
   bool operator==(const UsageRow&) const = default;
 };
+
+/// Walks over the requests of a row, which must outlive it. Total: stops at what is none.
+class RequestWalk {
+ public:
+  explicit RequestWalk(const UsageRow& row) : left_(row.requests), names_(row.names.size()) {}
+  /// False at the end.
+  bool next(Request& into);
+
+ private:
+  std::string_view left_;
+  std::size_t names_;
+  std::uint64_t time_ = 0;  // of the request before
+};
+std::string pack_requests(const std::vector<Request>& requests);
 
 /// Numbers as in a log; a cost that is no sum of money, and 0, which agents write when they
 /// do not know, are nothing.
