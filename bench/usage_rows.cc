@@ -47,11 +47,11 @@ void fill(Store& store, std::size_t sessions) {
 }
 
 const PriceList& prices() {
-  static const PriceList kPrices = must(
-      PriceList::parse(R"({"version":1,"updated":"2026-01-01","currency":"USD","models":[)"
-                       R"({"match":"some-*","inputPerMTok":1,"outputPerMTok":2,)"
-                       R"("cacheReadPerMTok":0.1}]})"),
-      "prices");
+  static const PriceList kPrices =
+      must(PriceList::parse(R"({"version":1,"updated":"2026-01-01","currency":"USD","models":[)"
+                            R"({"match":"some-*","inputPerMTok":1,"outputPerMTok":2,)"
+                            R"("cacheReadPerMTok":0.1}]})"),
+           "prices");
   return kPrices;
 }
 
@@ -83,7 +83,8 @@ std::vector<Row> usage_rows(Fixture& fixture) {
   fill(store, sessions);
   const double from_nothing = report_cost(store, sessions);
   const double warm = median_cost(rounds, [&](std::size_t) { report_cost(store, sessions); });
-  const double cold = median_cost(rounds, [&](std::size_t) { new_process_cost(fixture, sessions); });
+  const double cold =
+      median_cost(rounds, [&](std::size_t) { new_process_cost(fixture, sessions); });
   must(store.close(), "close");
   const double bytes =
       static_cast<double>(std::filesystem::file_size(fixture.file("usage") / "usage.db"));

@@ -1,7 +1,7 @@
 // Everything. Reading order: result.h, entry.h, store.h, tree.h, message.h, context.h,
 // compact.h, writer.h, branch.h, runtime.h, session_facts.h, catalogue.h, project.h,
-// agent_sessions.h, attachments.h, inspect.h, import.h, conversation.h, export.h, adopt.h, prices.h,
-// usage.h, copy.h, upgrade.h.
+// agent_sessions.h, attachments.h, inspect.h, import.h, conversation.h, export.h, adopt.h,
+// prices.h, usage.h, copy.h, upgrade.h.
 #pragma once
 
 #include "quipu/adopt.h"           // IWYU pragma: export

@@ -86,9 +86,8 @@ class Recorded {
     if (row == nullptr) return;
     RequestWalk walk(*row);
     for (Request request; walk.next(request);) requests_.push_back({request, false});
-    std::sort(requests_.begin(), requests_.end(), [](const One& a, const One& b) {
-      return a.request.key < b.request.key;
-    });
+    std::sort(requests_.begin(), requests_.end(),
+              [](const One& a, const One& b) { return a.request.key < b.request.key; });
   }
 
   /// A session speaks of the same request: it is told what it does not say.
@@ -98,7 +97,8 @@ class Recorded {
         [](const One& one, const RequestKey& key) { return one.request.key < key; });
     if (at == requests_.end() || at->request.key != request.key) return;
     at->is_counted = true;
-    if (request.cost_nano_usd == Request::kUnknown) request.cost_nano_usd = at->request.cost_nano_usd;
+    if (request.cost_nano_usd == Request::kUnknown)
+      request.cost_nano_usd = at->request.cost_nano_usd;
     if (request.latency_ms == Request::kUnknown) request.latency_ms = at->request.latency_ms;
   }
 
