@@ -22,7 +22,7 @@ std::string fixed_zone(const std::string& name) {
   const int hours = (name[1] - '0') * 10 + (name[2] - '0');
   const bool is_hour = hours <= 14 && (!has_minutes || name[4] < '6');
   if (!is_hour) return {};
-  return fmt::format("<{}>{}{}", name, name[0] == '+' ? '-' : '+', name.substr(1));
+  return fmt::format("LOC{}{}", name[0] == '+' ? '-' : '+', name.substr(1));
 }
 
 bool is_known_zone(const std::string& name) {

@@ -46,7 +46,7 @@ struct TokenPrices {
 /// the cache included. They hold for all of it.
 struct PriceTier {
   std::uint64_t above_input_tokens = 0;
-  TokenPrices prices{};  // those of the model where absent
+  TokenPrices prices{};  // as below the tier where absent
 
   bool operator==(const PriceTier&) const = default;
 };

@@ -16,7 +16,8 @@ namespace {
 // One batch: well below what a store takes at once.
 constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
 constexpr std::size_t kBatchEntries = 4096;
-const std::string kProjects = std::string(kSystemPrefix) + "projects";
+// Logs of the store's own that are copied with it.
+constexpr std::string_view kSystemLogs[] = {"projects", "usage"};
 
 // The object as it is stored, without the seal: what a redaction hides is copied, too.
 Result<std::string> object_of(const Lineage& lineage, Ordinal own) {
@@ -40,6 +41,9 @@ void note_attachments(std::string_view line, std::set<std::string>& names) {
     if (is_sha256_hex(name)) names.emplace(name);
   }
 }
+
+// Each store has made its own logs: their headers differ, and say nothing.
+Ordinal own_header(const std::string& id) { return id.starts_with(kSystemPrefix) ? 1 : 0; }
 
 class Copy {
  public:
@@ -87,7 +91,7 @@ class Copy {
     if (!there.ok() && there.error().code() == Code::kNotFound) return Ordinal{0};
     if (!there.ok()) return std::move(there).error();
     const Ordinal both = std::min(source.own().fold().count, (*there)->own().fold().count);
-    Ordinal same = 0;
+    Ordinal same = std::min(both, own_header(id));
     for (; same < both; ++same) {
       TRY_ASSIGN(const std::string one, object_of(source, same));
       TRY_ASSIGN(const std::string other, object_of(**there, same));
@@ -118,7 +122,7 @@ class Copy {
 
   Result<void> compare(const Lineage& source, const std::string& id) {
     TRY_ASSIGN(const auto there, to_.backend()->lineage(id));
-    for (Ordinal own = 0; own < source.own().fold().count; ++own) {
+    for (Ordinal own = own_header(id); own < source.own().fold().count; ++own) {
       TRY_ASSIGN(const std::string one, object_of(source, own));
       if (own >= there->own().fold().count) return lacks(id, own);
       TRY_ASSIGN(std::string other, object_of(*there, own));
@@ -178,7 +182,10 @@ Result<CopyReport> copy_store(Store& from, Store& to, const CopyOptions& options
     }
     const std::vector<std::string> ids = in_order(backend, wanted);
     Copy copy(from, to);
-    if (backend.survey(kProjects).ok()) TRY(copy.log(kProjects));
+    for (const std::string_view name : kSystemLogs) {
+      const std::string log = std::string(kSystemPrefix) + std::string(name);
+      if (backend.survey(log).ok()) TRY(copy.log(log));
+    }
     for (const std::string& id : ids) {
       auto copied = copy.log(id);
       if (!copied.ok() && is_about_storage(copied.error().code())) return std::move(copied).error();

@@ -294,7 +294,6 @@ std::optional<std::int64_t> cost_nano_usd(const ModelPrice& price, const Usage& 
   TokenPrices prices = price.prices;
   for (const PriceTier& tier : price.tiers) {
     if (all_in <= static_cast<double>(tier.above_input_tokens)) break;
-    prices = price.prices;
     for (const PriceMember& member : kPrices) {
       if (tier.prices.*member.field) prices.*member.field = tier.prices.*member.field;
     }
