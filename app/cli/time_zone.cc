@@ -16,7 +16,7 @@ std::string fixed_zone(const std::string& name) {
   const bool has_minutes = name.size() == 6 && name[3] == ':';
   if (name.size() != 3 && !has_minutes) return {};
   if (name[0] != '+' && name[0] != '-') return {};
-  for (const std::size_t at : {1, 2, 4, 5}) {
+  for (const std::size_t at : {1U, 2U, 4U, 5U}) {
     if (at < name.size() && !is_digit(name[at])) return {};
   }
   const int hours = (name[1] - '0') * 10 + (name[2] - '0');

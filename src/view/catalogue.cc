@@ -105,12 +105,14 @@ void Catalogue::load() {
   if (loaded_) return;
   loaded_ = true;
   if (!file_) return;
+  std::vector<RowPointer> rows;
   file_->load([&](std::string id, const LogCursor& cursor, std::string_view record) {
     const auto row = decode_pointer(std::move(id), cursor, record);
-    if (row) rows_.push_back(row);
+    if (row) rows.push_back(row);
     return row != nullptr;
   });
-  std::sort(rows_.begin(), rows_.end(), by_id);
+  std::sort(rows.begin(), rows.end(), by_id);
+  rows_ = std::move(rows);
 }
 
 // Null for a session that is gone.
@@ -177,10 +179,10 @@ Result<void> Catalogue::refresh() {
   }
 
   MutexLock lock(mutex_);
-  rows_ = std::move(rows);
+  rows_ = rows;
   if (!changed.empty() || !gone.empty() || newest_.size() != rows_.size()) sort();
   if (file_ && (!changed.empty() || !gone.empty() || file_->is_behind())) {
-    file_->save(records_of(changed), gone, [&rows = rows_] { return records_of(rows); });
+    file_->save(records_of(changed), gone, [&] { return records_of(rows); });
   }
   return {};
 }

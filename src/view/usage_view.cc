@@ -43,13 +43,15 @@ void UsageView::load() {
   if (loaded_) return;
   loaded_ = true;
   if (!file_) return;
+  std::vector<UsageRowPointer> rows;
   file_->load([&](std::string id, const LogCursor& cursor, std::string_view record) {
     auto row = decode_usage_row(std::move(id), cursor, record);
     if (!row) return false;
-    rows_.push_back(std::make_shared<const UsageRow>(*std::move(row)));
+    rows.push_back(std::make_shared<const UsageRow>(*std::move(row)));
     return true;
   });
-  std::sort(rows_.begin(), rows_.end(), by_id);
+  std::sort(rows.begin(), rows.end(), by_id);
+  rows_ = std::move(rows);
 }
 
 // All logs, by id.
@@ -117,24 +119,23 @@ Result<std::vector<UsageRowPointer>> UsageView::fresh_rows() {
     if (rows[i] && (!before[i] || *before[i] != *rows[i])) changed.push_back(rows[i]);
   }
   std::erase(rows, nullptr);
-  before = std::move(rows_);
-  rows_ = std::move(rows);
-  save(before, changed);
-  return rows_;
+  save(rows, changed);
+  rows_ = rows;
+  return rows;
 }
 
-void UsageView::save(const std::vector<UsageRowPointer>& before,
+void UsageView::save(const std::vector<UsageRowPointer>& now,
                      const std::vector<UsageRowPointer>& changed) {
   if (!file_) return;
   std::vector<std::string> gone;
-  auto there = rows_.begin();
-  for (const UsageRowPointer& row : before) {
-    while (there != rows_.end() && (*there)->session_id < row->session_id) ++there;
-    const bool is_there = there != rows_.end() && (*there)->session_id == row->session_id;
+  auto there = now.begin();
+  for (const UsageRowPointer& row : rows_) {
+    while (there != now.end() && (*there)->session_id < row->session_id) ++there;
+    const bool is_there = there != now.end() && (*there)->session_id == row->session_id;
     if (!is_there) gone.push_back(row->session_id);
   }
   if (changed.empty() && gone.empty() && !file_->is_behind()) return;
-  file_->save(records_of(changed), gone, [&rows = rows_] { return records_of(rows); });
+  file_->save(records_of(changed), gone, [&] { return records_of(now); });
 }
 
 }  // namespace quipu::view

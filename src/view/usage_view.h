@@ -41,7 +41,8 @@ class UsageView {
 
  private:
   void load() REQUIRES(mutex_);
-  void save(const std::vector<UsageRowPointer>& before, const std::vector<UsageRowPointer>& changed)
+  /// From `rows_` to `now`.
+  void save(const std::vector<UsageRowPointer>& now, const std::vector<UsageRowPointer>& changed)
       REQUIRES(mutex_);
   Result<std::vector<SurveyedLog>> survey();
   Result<UsageRowPointer> fold(const SurveyedLog& log, const UsageRow* known);
