@@ -22,6 +22,7 @@ std::vector<Row> tree_rows(Fixture& fixture);
 std::vector<Row> memory_rows(Fixture& fixture);
 std::vector<Row> catalogue_rows(Fixture& fixture);
 std::vector<Row> listed_append_rows(Fixture& fixture);
+std::vector<Row> usage_rows(Fixture& fixture);
 std::vector<Row> sqlite_rows(Fixture& fixture);
 std::vector<Row> postgres_rows(Fixture& fixture);
 std::vector<Row> vector_rows(Fixture& fixture);
