@@ -19,7 +19,8 @@ ARROWS = {
     "dialect": ["model", "fs", "sql"],
     "context": ["backend", "tree", "dialect"],
     "view": ["backend", "dialect", "sql", "search"],
-    "store": ["backend", "log", "model", "tree", "context", "view", "search"],
+    "recall": ["search", "backend", "model"],
+    "store": ["backend", "log", "model", "tree", "context", "view", "search", "recall"],
     "exchange": ["store", "dialect"],
 }
 # Where the parts of a folder are put together.
