@@ -20,12 +20,13 @@ Result<FollowCursor> read_cursor(sql::Engine& engine, const Follower& follower) 
   TRY_ASSIGN(const auto rows, engine.ask(follower.read_cursor()));
   TRY_ASSIGN(const bool is_there, rows->next());
   if (!is_there) return Error(Code::kCorrupt, "an index lacks its cursor");
-  return FollowCursor{.entries = rows->integer(0), .tail_crc = rows->integer(1)};
+  return FollowCursor{
+      .entries = rows->integer(0), .head_crc = rows->integer(1), .tail_crc = rows->integer(2)};
 }
 
 sql::Command moving(const Follower& follower, const FollowCursor& from, const FollowCursor& to) {
   return {.text = follower.move_cursor(),
-          .params = {to.tail_crc, from.entries, from.tail_crc, to.entries}};
+          .params = {to.head_crc, to.tail_crc, from.entries, from.tail_crc, to.entries}};
 }
 
 enum class Relation : unsigned char {
@@ -35,18 +36,26 @@ enum class Relation : unsigned char {
   kNone,  // the tables are of another log
 };
 
+Result<bool> has_crc(const Lineage& log, Ordinal own, std::int64_t crc) {
+  TRY_ASSIGN(const StoredEntry stored, log.own().entry(own));
+  return std::int64_t{crc32c(stored.text)} == crc;
+}
+
 // Which of the log's entries the tables know.
 Result<Relation> compare(const FollowCursor& cursor, const Lineage* log) {
   const Ordinal count = log == nullptr ? 0 : log->own().fold().count;
-  if (cursor.entries > std::int64_t{count}) return Relation::kAhead;
-  const auto entries = static_cast<Ordinal>(cursor.entries);
-  if (entries > 0) {
-    TRY_ASSIGN(const StoredEntry last, log->own().entry(entries - 1));
-    if (std::int64_t{crc32c(last.text)} != cursor.tail_crc) return Relation::kNone;
-    const FoldState& fold = log->own().fold();
-    const Ordinal redaction = fold.last_fact[static_cast<std::size_t>(EntryType::kRedaction)];
-    if (redaction != kNone && redaction - fold.base >= entries) return Relation::kNone;
+  if (cursor.entries == 0) return count == 0 ? Relation::kEven : Relation::kBehind;
+  if (count == 0) return Relation::kNone;
+  if (cursor.entries > std::int64_t{count}) {
+    TRY_ASSIGN(const bool is_same, has_crc(*log, 0, cursor.head_crc));
+    return is_same ? Relation::kAhead : Relation::kNone;
   }
+  const auto entries = static_cast<Ordinal>(cursor.entries);
+  TRY_ASSIGN(const bool is_same, has_crc(*log, entries - 1, cursor.tail_crc));
+  if (!is_same) return Relation::kNone;
+  const FoldState& fold = log->own().fold();
+  const Ordinal redaction = fold.last_fact[static_cast<std::size_t>(EntryType::kRedaction)];
+  if (redaction != kNone && redaction - fold.base >= entries) return Relation::kNone;
   return entries == count ? Relation::kEven : Relation::kBehind;
 }
 
@@ -57,8 +66,10 @@ struct Stretch {
   FollowCursor end;
 };
 
-Result<Stretch> read_stretch(const Lineage& log, Ordinal from) {
+Result<Stretch> read_stretch(const Lineage& log, const FollowCursor& cursor) {
   Stretch stretch;
+  const auto from = static_cast<Ordinal>(cursor.entries);
+  std::int64_t head_crc = cursor.head_crc;
   const LogView& own = log.own();
   std::size_t bytes = 0;
   Ordinal at = from;
@@ -68,6 +79,7 @@ Result<Stretch> read_stretch(const Lineage& log, Ordinal from) {
     TRY_ASSIGN(const StoredEntry stored, own.entry(at));
     bytes += stored.text.size();
     crc = crc32c(stored.text);
+    if (at == 0) head_crc = std::int64_t{crc};
     if (log.is_redacted(log.base() + at)) continue;
     Envelope& envelope = stretch.envelopes.emplace_back(read_envelope(stored.text));
     if (stored.adopted) adopt(envelope, stored.text);
@@ -80,7 +92,7 @@ Result<Stretch> read_stretch(const Lineage& log, Ordinal from) {
                                .payload = envelope.payload,
                                .time_ms = parse_timestamp(envelope.timestamp.view()).value_or(0)});
   }
-  stretch.end = {.entries = std::int64_t{at}, .tail_crc = std::int64_t{crc}};
+  stretch.end = {.entries = std::int64_t{at}, .head_crc = head_crc, .tail_crc = std::int64_t{crc}};
   return stretch;
 }
 
@@ -100,7 +112,7 @@ Result<Followed> follow(sql::Engine& engine, bool is_postgres, const ReadLog& re
     search::Writes writes;
     Stretch stretch;  // what the commands refer to
     if (relation == Relation::kBehind) {
-      TRY_ASSIGN(stretch, read_stretch(*log, static_cast<Ordinal>(cursor.entries)));
+      TRY_ASSIGN(stretch, read_stretch(*log, cursor));
     }
     writes.commands.push_back(moving(follower, cursor, stretch.end));
     if (relation == Relation::kBehind) {

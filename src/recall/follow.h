@@ -1,7 +1,7 @@
 // Following a log: tables of the index database that say what the log says.
 //
-// A cursor in the tables tells how many entries of the log are in them, and the checksum of
-// the last one. Before anything is asked, the entries behind it are taken in, a stretch a
+// A cursor in the tables tells how many entries of the log are in them, and the checksums of
+// the first and the last. Before anything is asked, the entries behind it are taken in, a stretch a
 // commit; the commit fails when others have moved the cursor meanwhile, and what they took in
 // is looked at instead. When the log is not the one that the cursor speaks of (another
 // one was put in its place, or something in it was redacted), the tables are emptied first.
@@ -35,6 +35,8 @@ struct FollowedEntry {
 /// How far a log has been read.
 struct FollowCursor {
   std::int64_t entries = 0;
+  /// Checksums of the first and of the last of them.
+  std::int64_t head_crc = 0;
   std::int64_t tail_crc = 0;
   bool operator==(const FollowCursor&) const = default;
 };
@@ -43,12 +45,13 @@ class Follower {
  public:
   virtual ~Follower() = default;
 
-  /// Among them a table of one row from the beginning, (0, 0), that these are about:
+  /// Among them a table of one row from the beginning, (0, 0, 0), that these are about:
   virtual const search::IndexTables& tables() const = 0;
-  /// Gives `entries` and `tail_crc`.
+  /// Gives `entries`, `head_crc` and `tail_crc`.
   virtual sql::Text read_cursor() const = 0;
-  /// Sets `tail_crc` to $1 and, if they are $2 and $3, `entries` to $4; else to null, where
-  /// none may be: that is how the commit is made to fail.
+  /// Sets `head_crc` and `tail_crc` to $1 and $2 and, if `entries` and `tail_crc` were $3 and
+  /// $4, `entries` to $5; else to null, where none may be: that is how the commit is made to
+  /// fail.
   virtual sql::Text move_cursor() const = 0;
 
   virtual void clear(search::Writes& writes) const = 0;

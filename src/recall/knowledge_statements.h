@@ -11,8 +11,8 @@ using sql::Text;
 
 inline const std::vector<Text> kCreate{
     "CREATE TABLE @knowledge_cursor (one BIGINT NOT NULL PRIMARY KEY, entries BIGINT NOT NULL,"
-    " tail_crc BIGINT NOT NULL)",
-    "INSERT INTO @knowledge_cursor (one, entries, tail_crc) VALUES (1, 0, 0)",
+    " head_crc BIGINT NOT NULL, tail_crc BIGINT NOT NULL)",
+    "INSERT INTO @knowledge_cursor (one, entries, head_crc, tail_crc) VALUES (1, 0, 0, 0)",
     "CREATE TABLE @knowledge_documents (ordinal BIGINT NOT NULL PRIMARY KEY,"
     " bytes BIGINT NOT NULL, chunks BIGINT NOT NULL, created_ms BIGINT NOT NULL,"
     " updated_ms BIGINT NOT NULL, id {key} NOT NULL, content TEXT NOT NULL,"
@@ -28,10 +28,10 @@ inline const std::vector<Text> kDrop{
     "DROP TABLE IF EXISTS @knowledge_cursor", "DROP TABLE IF EXISTS @knowledge_documents",
     "DROP TABLE IF EXISTS @knowledge_chunks", "DROP TABLE IF EXISTS @knowledge_vectors"};
 
-inline constexpr Text kReadCursor = "SELECT entries, tail_crc FROM @knowledge_cursor";
+inline constexpr Text kReadCursor = "SELECT entries, head_crc, tail_crc FROM @knowledge_cursor";
 inline constexpr Text kMoveCursor =
-    "UPDATE @knowledge_cursor SET tail_crc = $1,"
-    " entries = CASE WHEN entries = $2 AND tail_crc = $3 THEN $4 END";
+    "UPDATE @knowledge_cursor SET head_crc = $1, tail_crc = $2,"
+    " entries = CASE WHEN entries = $3 AND tail_crc = $4 THEN $5 END";
 
 inline constexpr Text kAddDocuments{
     "INSERT INTO @knowledge_documents (ordinal, bytes, chunks, created_ms, updated_ms, id, content,"

@@ -11,8 +11,8 @@ using sql::Text;
 
 inline const std::vector<Text> kCreate{
     "CREATE TABLE @memory_cursor (one BIGINT NOT NULL PRIMARY KEY, entries BIGINT NOT NULL,"
-    " tail_crc BIGINT NOT NULL)",
-    "INSERT INTO @memory_cursor (one, entries, tail_crc) VALUES (1, 0, 0)",
+    " head_crc BIGINT NOT NULL, tail_crc BIGINT NOT NULL)",
+    "INSERT INTO @memory_cursor (one, entries, head_crc, tail_crc) VALUES (1, 0, 0, 0)",
     // What lists look through comes first: long texts are left out then.
     "CREATE TABLE @memory_nodes (ordinal BIGINT NOT NULL PRIMARY KEY, kind BIGINT NOT NULL,"
     " importance BIGINT NOT NULL, pinned BIGINT NOT NULL, expires_ms BIGINT,"
@@ -63,10 +63,10 @@ inline constexpr Text kAddVectors{
     "INSERT INTO @memory_vectors (ordinal, vector) SELECT * FROM unnest($1::bigint[], $2::bytea[])",
     "ib"};
 
-inline constexpr Text kReadCursor = "SELECT entries, tail_crc FROM @memory_cursor";
+inline constexpr Text kReadCursor = "SELECT entries, head_crc, tail_crc FROM @memory_cursor";
 inline constexpr Text kMoveCursor =
-    "UPDATE @memory_cursor SET tail_crc = $1,"
-    " entries = CASE WHEN entries = $2 AND tail_crc = $3 THEN $4 END";
+    "UPDATE @memory_cursor SET head_crc = $1, tail_crc = $2,"
+    " entries = CASE WHEN entries = $3 AND tail_crc = $4 THEN $5 END";
 
 #define QUIPU_MEMORY_COLUMNS                                                            \
   "SELECT ordinal, kind, importance, pinned, expires_ms, created_ms, updated_ms, hits," \

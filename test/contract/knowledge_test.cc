@@ -47,7 +47,7 @@ TEST_P(Knowledge, ADocumentIsFoundByTitleAndText) {
 }
 
 TEST_P(Knowledge, ALongDocumentIsFoundByItsBestChunk) {
-  const std::string text = "# Guide\n\n" + sentences(40, "gardens") + "\n\n## Undo\n\n" +
+  const std::string text = "# Guide\n\n" + sentences(30, "gardens") + "\n\n## Undo\n\n" +
                            sentences(3, "taking things back") + "\n\n" + sentences(40, "houses");
   add({document("guide", text, "The guide"), document("short", "gardens and houses")});
   const auto hits = must(knowledge_.query("taking things back", 10));
