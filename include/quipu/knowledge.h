@@ -11,6 +11,7 @@
 // Errors and thread-safety: as MemoryStore.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -104,6 +105,11 @@ class KnowledgeIndex {
 
   /// Removes documents by their ids. How many there were. Hidden and durable on return.
   Result<std::size_t> remove(std::span<const std::string> ids);
+
+  /// Sends texts that wait for a vector to the endpoint, for so long at most (a request that is
+  /// under way is waited for), until none is left or the endpoint is in trouble. What is still
+  /// waiting then. Safe to call at any time; nothing is ever lost by not calling it.
+  Result<EmbeddingStatus> embed(std::chrono::milliseconds budget);
 
   /// Makes the index anew from the log.
   Result<void> reindex();

@@ -39,6 +39,18 @@ struct EmbeddingEndpoint {
 
 struct RecallOptions {
   EmbeddingEndpoint endpoint{};
+  /// With an endpoint: a thread of its own sends it what waits for a vector, as long as the
+  /// store that got these options lives. Otherwise somebody calls `embed`.
+  bool background = false;
+};
+
+/// Texts that wait for the endpoint. They are found by their words meanwhile.
+struct EmbeddingStatus {
+  std::size_t waiting = 0;
+  /// Refused for good, or tried too often.
+  std::size_t given_up = 0;
+  /// What went wrong last; empty when all is well.
+  std::string reason{};
 };
 
 enum class Fusion : unsigned char {

@@ -1,20 +1,17 @@
 #include "recall/fact_json.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "base/base64.h"
 #include "base/json_text.h"
 #include "base/try.h"
 #include "quipu/limits.h"
+#include "recall/vector.h"
 
 namespace quipu::recall {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "vectors are stored as they are");
 
 Error wrong(std::string_view what, std::string_view why) {
   return {Code::kInvalidArgument, std::string(what) + " " + std::string(why)};
@@ -44,12 +41,8 @@ Result<void> check_meta(std::string_view meta) {
 
 Result<void> check_embedding(std::span<const float> embedding) {
   if (embedding.empty()) return {};
-  bool is_zero = true;
-  for (const float number : embedding) {
-    if (!std::isfinite(number)) return wrong("embedding", "has a number that is not finite");
-    is_zero = is_zero && number == 0;
-  }
-  if (is_zero) return wrong("embedding", "is all zeros, which is like nothing");
+  auto good = check_vector(embedding);
+  if (!good.ok()) return std::move(good).error().in("embedding");
   return {};
 }
 
@@ -91,10 +84,8 @@ Result<std::vector<float>> read_embedding(const json::Member& member) {
   if (member.kind == json::Kind::kNull) return numbers;
   if (member.kind == json::Kind::kString) {
     const auto bytes = base64_decode(json::decode_string(member.value));
-    if (!bytes || bytes->empty() || bytes->size() % sizeof(float) != 0) {
-      return wrong(member.key, "is no base64 of 32-bit floats");
-    }
-    return embedding_of(*bytes);
+    if (!bytes || bytes->empty()) return wrong(member.key, "is no base64 of 32-bit floats");
+    return vector_of_bytes(*bytes);
   }
   if (member.kind != json::Kind::kArray) return wrong(member.key, "is neither array nor base64");
   json::ElementWalk walk(member.value);
@@ -109,17 +100,6 @@ Result<std::vector<float>> read_embedding(const json::Member& member) {
     numbers.push_back(error == std::errc() ? static_cast<float>(number) : HUGE_VALF);
   }
   if (numbers.empty()) return wrong(member.key, "is empty");
-  return numbers;
-}
-
-std::string embedding_bytes(std::span<const float> embedding) {
-  return {reinterpret_cast<const char*>(embedding.data()), embedding.size_bytes()};
-}
-
-std::vector<float> embedding_of(std::string_view bytes) {
-  if (bytes.size() % sizeof(float) != 0) return {};
-  std::vector<float> numbers(bytes.size() / sizeof(float));
-  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
   return numbers;
 }
 
@@ -145,7 +125,7 @@ void optional_raw(json::Writer& out, std::string_view name, std::string_view raw
 }
 
 void optional_embedding(json::Writer& out, std::span<const float> embedding) {
-  if (!embedding.empty()) out.member("embedding", base64_encode(embedding_bytes(embedding)));
+  if (!embedding.empty()) out.member("embedding", base64_encode(vector_bytes(embedding)));
 }
 
 }  // namespace quipu::recall

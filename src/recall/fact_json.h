@@ -19,7 +19,7 @@ Result<void> check_id(std::string_view id, std::string_view what);
 Result<void> check_text(std::string_view text, std::string_view what);
 /// `invalid_argument` unless it is empty or a JSON object.
 Result<void> check_meta(std::string_view meta);
-/// `invalid_argument` unless it is empty or a vector: finite numbers, not all of them 0.
+/// `invalid_argument` unless it is empty or a vector (vector.h).
 Result<void> check_embedding(std::span<const float> embedding);
 /// `invalid_argument` unless a vector has as many components as the others of its store.
 Result<void> check_dimensions(std::size_t given, std::size_t wanted);
@@ -33,9 +33,6 @@ Result<void> check_has(std::span<const json::Member> members, std::string_view k
 Result<std::string> read_text(const json::Member& member);
 /// An array of numbers, or base64 of floats, little-endian.
 Result<std::vector<float>> read_embedding(const json::Member& member);
-std::string embedding_bytes(std::span<const float> embedding);
-/// Nothing unless it is whole floats.
-std::vector<float> embedding_of(std::string_view bytes);
 
 /// `meta` with the members that its reader does not know.
 Result<std::string> meta_with(std::string_view meta, std::span<const json::Member> others);

@@ -21,6 +21,7 @@
 #include "backend/lineage.h"
 #include "base/mutex.h"
 #include "base/try.h"
+#include "recall/embedding_outbox.h"
 #include "search/index_database.h"
 
 namespace quipu::recall {
@@ -102,6 +103,7 @@ class FollowedTables {
   template <class Work>
   auto attempt(Work& work, bool& is_lost)
       -> decltype(work(std::declval<sql::Engine&>(), Followed())) {
+    TRY(database_->prepare(embedding_tables()));
     TRY(database_->prepare(follower_.tables()));
     TRY_ASSIGN(const auto engine, database_->lease());
     auto followed = catch_up(*engine);

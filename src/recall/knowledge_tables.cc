@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <unordered_set>
 
 #include "base/sha256.h"
 #include "base/try.h"
@@ -13,6 +14,7 @@
 #include "recall/memory_fact.h"
 #include "recall/rows.h"
 #include "recall/scope_tags.h"
+#include "recall/vector.h"
 
 namespace quipu::recall {
 namespace {
@@ -37,8 +39,9 @@ ChunkRow chunk_at(const sql::Rows& rows) {
   return {.key = rows.integer(0),
           .begin = static_cast<std::size_t>(rows.integer(1)),
           .end = static_cast<std::size_t>(rows.integer(2)),
-          .headings = std::string(rows.text(3)),
-          .text = std::string(rows.text(4))};
+          .embed_hash = std::string(rows.text(3)),
+          .headings = std::string(rows.text(4)),
+          .text = std::string(rows.text(5))};
 }
 
 // A chunk as it is indexed. The same when it is added and when it is taken out.
@@ -53,6 +56,15 @@ search::Document indexed(const StoredDocument& document, const ChunkRow& chunk,
     indexed.context = keep(writes, document.title + "\n" + chunk.headings);
   }
   return indexed;
+}
+
+std::string text_to_embed(std::string_view title, std::string_view headings,
+                          std::string_view text) {
+  std::string all;
+  for (const std::string_view above : {title, headings}) {
+    if (!above.empty()) all.append(above).append("\n");
+  }
+  return all.append(text);
 }
 
 // What a stretch of the log makes of one document.
@@ -105,21 +117,26 @@ void add_chunks(Change& change, const search::TextIndex& text, search::Writes& w
   sql::Command command{.text = knowledge::kAddChunks, .params = {}};
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const Chunk& chunk = chunks[i];
-    const ChunkRow stored{.key = chunk_key(row.ordinal, i),
-                          .begin = chunk.begin,
-                          .end = chunk.end,
-                          .headings = chunk.headings,
-                          .text = change.text.substr(chunk.begin, chunk.end - chunk.begin)};
-    command.params.insert(
-        command.params.end(),
-        {stored.key, static_cast<std::int64_t>(stored.begin), static_cast<std::int64_t>(stored.end),
-         keep(writes, stored.headings), keep(writes, stored.text)});
+    ChunkRow stored{.key = chunk_key(row.ordinal, i),
+                    .begin = chunk.begin,
+                    .end = chunk.end,
+                    .embed_hash = {},
+                    .headings = chunk.headings,
+                    .text = change.text.substr(chunk.begin, chunk.end - chunk.begin)};
+    if (change.embedding.empty() && !stored.text.empty()) {
+      stored.embed_hash = embedding_hash(
+          "knowledge", text_to_embed(row.document.title, stored.headings, stored.text));
+    }
+    command.params.insert(command.params.end(),
+                          {stored.key, static_cast<std::int64_t>(stored.begin),
+                           static_cast<std::int64_t>(stored.end), keep(writes, stored.embed_hash),
+                           keep(writes, stored.headings), keep(writes, stored.text)});
     documents.push_back(indexed(row.document, stored, tags, writes));
   }
   writes.commands.push_back(std::move(command));
   text.add(documents, writes);
   if (change.embedding.empty()) return;
-  const std::string_view vector = keep(writes, embedding_bytes(change.embedding));
+  const std::string_view vector = keep(writes, vector_bytes(change.embedding));
   writes.commands.push_back({.text = knowledge::kAddVectors,
                              .params = {chunk_key(row.ordinal, 0), Param::bytes(vector)}});
 }
@@ -159,10 +176,12 @@ void KnowledgeTables::clear(search::Writes& writes) const {
   writes.commands.push_back({.text = "DELETE FROM @knowledge_documents"});
   writes.commands.push_back({.text = "DELETE FROM @knowledge_chunks"});
   writes.commands.push_back({.text = "DELETE FROM @knowledge_vectors"});
+  writes.commands.push_back({.text = "DELETE FROM @knowledge_queued"});
   text_->clear(writes);
 }
 
 Result<void> KnowledgeTables::remove(sql::Engine& engine, const DocumentRow& row,
+                                     std::vector<std::string>& hashes,
                                      search::Writes& writes) const {
   TRY_ASSIGN(const auto chunks, rows_of<ChunkRow>(engine, knowledge::kChunksBetween,
                                                   std::array{Param(chunk_key(row.ordinal, 0)),
@@ -174,6 +193,7 @@ Result<void> KnowledgeTables::remove(sql::Engine& engine, const DocumentRow& row
   for (const ChunkRow& chunk : chunks) {
     documents.push_back(indexed(row.document, chunk, tags, writes));
     command.params.emplace_back(chunk.key);
+    if (!chunk.embed_hash.empty()) hashes.push_back(chunk.embed_hash);
   }
   text_->remove(documents, writes);
   writes.commands.push_back({.text = knowledge::kRemoveVectors, .params = command.params});
@@ -188,8 +208,9 @@ Result<void> KnowledgeTables::take(sql::Engine& engine, std::span<const Followed
   std::vector<std::string> ids;
   for (const auto& [id, change] : changes) ids.push_back(id);
   TRY_ASSIGN(const std::vector<DocumentRow> older, of_ids(engine, ids));
+  std::vector<std::string> hashes;
   for (const DocumentRow& row : older) {
-    TRY(remove(engine, row, writes));
+    TRY(remove(engine, row, hashes, writes));
     Change& change = changes[row.document.id];
     if (!change.was_removed) change.row.document.created_ms = row.document.created_ms;
   }
@@ -200,6 +221,11 @@ Result<void> KnowledgeTables::take(sql::Engine& engine, std::span<const Followed
   std::sort(added.begin(), added.end(),
             [](const Change& a, const Change& b) { return a.row.ordinal < b.row.ordinal; });
   add_documents(added, *text_, writes);
+  if (hashes.empty()) return {};
+  // Behind all that is added: what is still there must not be forgotten.
+  const std::string_view list = keep(writes, list_of(hashes));
+  writes.commands.push_back({.text = knowledge::kForgetTexts, .params = {list}});
+  writes.commands.push_back({.text = knowledge::kForgetMade, .params = {list}});
   return {};
 }
 
@@ -245,6 +271,53 @@ Result<std::vector<search::Match>> KnowledgeTables::match(sql::Engine& engine,
   for (const auto& [key, value] : options.filter) match.tags.push_back(meta_tag(key, value));
   return text_->match(engine, query, match);
 }
+
+Result<KeyFilter> KnowledgeTables::visible(sql::Engine& engine, const QueryOptions& options) const {
+  if (options.filter.empty()) return KeyFilter();
+  std::unordered_set<std::int64_t> seen;
+  TRY_ASSIGN(const auto rows, engine.ask(knowledge::kMeta));
+  for (;;) {
+    TRY_ASSIGN(const bool is_there, rows->next());
+    if (!is_there) break;
+    const std::vector<std::string> tags = meta_tags(rows->text(1));
+    const bool fits =
+        std::all_of(options.filter.begin(), options.filter.end(), [&](const auto& wanted) {
+          return std::find(tags.begin(), tags.end(), meta_tag(wanted.first, wanted.second)) !=
+                 tags.end();
+        });
+    if (fits) seen.insert(rows->integer(0));
+  }
+  return KeyFilter(
+      [seen = std::move(seen)](std::int64_t key) { return seen.contains(document_of(key)); });
+}
+
+Result<std::vector<VectorRow>> KnowledgeTables::vector_rows(sql::Engine& engine, std::int64_t after,
+                                                            std::size_t limit) const {
+  return rows_of<VectorRow>(engine, knowledge::kVectorRows,
+                            std::array{Param(after), Param(static_cast<std::int64_t>(limit))},
+                            vector_row);
+}
+
+Result<std::vector<TextRow>> KnowledgeTables::text_rows(sql::Engine& engine, std::int64_t after,
+                                                        std::size_t limit) const {
+  return rows_of<TextRow>(
+      engine, knowledge::kTextRows,
+      std::array{Param(after), Param(static_cast<std::int64_t>(limit))}, [](const sql::Rows& rows) {
+        return TextRow{.key = rows.integer(0),
+                       .hash = std::string(rows.text(1)),
+                       .text = text_to_embed(rows.text(4), rows.text(3), rows.text(2))};
+      });
+}
+
+Result<std::vector<std::int64_t>> KnowledgeTables::existing(
+    sql::Engine& engine, std::span<const std::int64_t> keys) const {
+  const std::string list = list_of(keys);
+  return rows_of<std::int64_t>(engine, knowledge::kExisting, std::array{Param(list)},
+                               [](const sql::Rows& rows) { return rows.integer(0); });
+}
+
+sql::Text KnowledgeTables::read_mark() const { return knowledge::kReadMark; }
+sql::Text KnowledgeTables::set_mark() const { return knowledge::kSetMark; }
 
 Result<std::size_t> KnowledgeTables::dimensions(sql::Engine& engine,
                                                 std::span<const std::string> but) const {

@@ -4,6 +4,7 @@
 //   knowledge_documents  one row a document that is not removed
 //   knowledge_chunks     what they are cut into, with the text
 //   knowledge_vectors    the vectors that callers gave, at a document's first chunk
+//   knowledge_queued     how far texts were put into the outbox (vectors.h)
 //   knowledge_text       the text index over the chunks
 //
 // A document of one chunk is indexed as its title and its text, in one column. The chunks of
@@ -17,6 +18,7 @@
 
 #include "quipu/knowledge.h"
 #include "recall/follow.h"
+#include "recall/vectors.h"
 
 namespace quipu::recall {
 
@@ -41,11 +43,12 @@ struct ChunkRow {
   std::int64_t key = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
+  std::string embed_hash{};
   std::string headings{};
   std::string text{};
 };
 
-class KnowledgeTables : public Follower {
+class KnowledgeTables : public Follower, public VectorSource {
  public:
   explicit KnowledgeTables(std::unique_ptr<search::TextIndex> text);
 
@@ -55,6 +58,15 @@ class KnowledgeTables : public Follower {
   void clear(search::Writes& writes) const override;
   Result<void> take(sql::Engine& engine, std::span<const FollowedEntry> entries,
                     search::Writes& writes) const override;
+
+  Result<std::vector<VectorRow>> vector_rows(sql::Engine& engine, std::int64_t after,
+                                             std::size_t limit) const override;
+  Result<std::vector<TextRow>> text_rows(sql::Engine& engine, std::int64_t after,
+                                         std::size_t limit) const override;
+  Result<std::vector<std::int64_t>> existing(sql::Engine& engine,
+                                             std::span<const std::int64_t> keys) const override;
+  sql::Text read_mark() const override;
+  sql::Text set_mark() const override;
 
   Result<std::vector<DocumentRow>> of_ids(sql::Engine& engine,
                                           std::span<const std::string> ids) const;
@@ -69,12 +81,15 @@ class KnowledgeTables : public Follower {
 
   Result<std::vector<search::Match>> match(sql::Engine& engine, const search::Query& query,
                                            const QueryOptions& options, std::size_t limit) const;
+  /// What `match` may find, as a filter for vectors; empty: everything.
+  Result<KeyFilter> visible(sql::Engine& engine, const QueryOptions& options) const;
 
   /// How many components the vectors have that do not belong to one of these ids; 0: there is none.
   Result<std::size_t> dimensions(sql::Engine& engine, std::span<const std::string> but) const;
 
  private:
-  Result<void> remove(sql::Engine& engine, const DocumentRow& row, search::Writes& writes) const;
+  Result<void> remove(sql::Engine& engine, const DocumentRow& row, std::vector<std::string>& hashes,
+                      search::Writes& writes) const;
 
   const std::unique_ptr<search::TextIndex> text_;
   const search::IndexTables tables_;

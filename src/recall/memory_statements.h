@@ -18,30 +18,38 @@ inline const std::vector<Text> kCreate{
     " importance BIGINT NOT NULL, pinned BIGINT NOT NULL, expires_ms BIGINT,"
     " created_ms BIGINT NOT NULL, updated_ms BIGINT NOT NULL, hits BIGINT NOT NULL,"
     " used_ms BIGINT NOT NULL, id {key} NOT NULL, agent_id TEXT NOT NULL,"
-    " project_id TEXT NOT NULL, content TEXT NOT NULL, sources TEXT NOT NULL,"
-    " meta TEXT NOT NULL, text TEXT NOT NULL, context TEXT NOT NULL)",
+    " project_id TEXT NOT NULL, content TEXT NOT NULL, embed_hash {key} NOT NULL,"
+    " sources TEXT NOT NULL, meta TEXT NOT NULL, text TEXT NOT NULL, context TEXT NOT NULL)",
     "CREATE UNIQUE INDEX memory_nodes_id ON @memory_nodes (id)",
     "CREATE INDEX memory_nodes_expires ON @memory_nodes (expires_ms)",
     "CREATE INDEX memory_nodes_updated ON @memory_nodes (updated_ms)",
+    // A search by vectors looks through one scope of all nodes.
+    "CREATE INDEX memory_nodes_scope ON @memory_nodes (agent_id, project_id, kind, ordinal)",
+    "CREATE INDEX memory_nodes_embed ON @memory_nodes (embed_hash)",
     "CREATE TABLE @memory_bands (band BIGINT NOT NULL, ordinal BIGINT NOT NULL,"
     " PRIMARY KEY (band, ordinal)){clustered}",
     "CREATE TABLE @memory_vectors (ordinal BIGINT NOT NULL PRIMARY KEY, vector {bytes} NOT NULL)",
+    "CREATE TABLE @memory_queued (fingerprint {key} NOT NULL PRIMARY KEY, mark BIGINT NOT NULL)",
 };
 
 inline const std::vector<Text> kDrop{
     "DROP TABLE IF EXISTS @memory_cursor", "DROP TABLE IF EXISTS @memory_nodes",
-    "DROP TABLE IF EXISTS @memory_bands", "DROP TABLE IF EXISTS @memory_vectors"};
+    "DROP TABLE IF EXISTS @memory_bands", "DROP TABLE IF EXISTS @memory_vectors",
+    "DROP TABLE IF EXISTS @memory_queued"};
 
 inline constexpr Text kAddNodes{
     "INSERT INTO @memory_nodes (ordinal, kind, importance, pinned, expires_ms, created_ms,"
-    " updated_ms, hits, used_ms, id, agent_id, project_id, content, sources, meta, text, context)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+    " updated_ms, hits, used_ms, id, agent_id, project_id, content, embed_hash,"
+    " sources, meta, text, context)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
     "INSERT INTO @memory_nodes (ordinal, kind, importance, pinned, expires_ms, created_ms,"
-    " updated_ms, hits, used_ms, id, agent_id, project_id, content, sources, meta, text, context)"
+    " updated_ms, hits, used_ms, id, agent_id, project_id, content, embed_hash,"
+    " sources, meta, text, context)"
     " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],"
     " $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::text[],"
-    " $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[])",
-    "iiiiiiiiitttttttt"};
+    " $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[],"
+    " $18::text[])",
+    "iiiiiiiiittttttttt"};
 
 inline constexpr Text kAddBands{
     "INSERT INTO @memory_bands (band, ordinal) VALUES ($1, $2)",
@@ -68,9 +76,9 @@ inline constexpr Text kMoveCursor =
     "UPDATE @memory_cursor SET head_crc = $1, tail_crc = $2,"
     " entries = CASE WHEN entries = $3 AND tail_crc = $4 THEN $5 END";
 
-#define QUIPU_MEMORY_COLUMNS                                                            \
-  "SELECT ordinal, kind, importance, pinned, expires_ms, created_ms, updated_ms, hits," \
-  " used_ms, id, agent_id, project_id, content, sources, meta, text, context"           \
+#define QUIPU_MEMORY_COLUMNS                                                              \
+  "SELECT ordinal, kind, importance, pinned, expires_ms, created_ms, updated_ms, hits,"   \
+  " used_ms, id, agent_id, project_id, content, embed_hash, sources, meta, text, context" \
   " FROM @memory_nodes "
 #define QUIPU_MEMORY_SCOPE                                                       \
   " agent_id = COALESCE($1, agent_id) AND project_id = COALESCE($2, project_id)" \
@@ -102,6 +110,36 @@ inline constexpr Text kVectorBytes{
     "SELECT length(v.vector)::bigint FROM @memory_vectors v"
     " JOIN @memory_nodes n ON n.ordinal = v.ordinal"
     " WHERE n.id NOT IN (SELECT jsonb_array_elements_text($1::jsonb)) LIMIT 1"};
+inline constexpr Text kVectorRows =
+    "SELECT n.ordinal, n.embed_hash, v.vector FROM @memory_nodes n"
+    " LEFT JOIN @memory_vectors v ON v.ordinal = n.ordinal"
+    " WHERE n.ordinal > $1 ORDER BY n.ordinal LIMIT $2";
+inline constexpr Text kTextRows =
+    "SELECT ordinal, embed_hash, text, context FROM @memory_nodes"
+    " WHERE ordinal > $1 AND embed_hash <> '' ORDER BY ordinal LIMIT $2";
+inline constexpr Text kExisting{
+    "SELECT ordinal FROM @memory_nodes WHERE ordinal IN (SELECT value FROM json_each($1))",
+    "SELECT ordinal FROM @memory_nodes"
+    " WHERE ordinal IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint)"};
+inline constexpr Text kInScope = "SELECT ordinal FROM @memory_nodes WHERE" QUIPU_MEMORY_SCOPE;
+inline constexpr Text kOfAgent =
+    "SELECT ordinal FROM @memory_nodes WHERE agent_id = $1"
+    " AND project_id = COALESCE($2, project_id) AND (kind & $3) <> 0";
+inline constexpr Text kReadMark = "SELECT mark FROM @memory_queued WHERE fingerprint = $1";
+inline constexpr Text kSetMark =
+    "INSERT INTO @memory_queued (fingerprint, mark) VALUES ($1, $2)"
+    " ON CONFLICT (fingerprint) DO UPDATE SET mark = excluded.mark";
+/// After the nodes were removed: texts that no other node has are not to be sent any more.
+inline constexpr Text kForgetTexts{
+    "DELETE FROM @embed_queue WHERE hash IN (SELECT value FROM json_each($1))"
+    " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = hash)",
+    "DELETE FROM @embed_queue q WHERE hash IN (SELECT jsonb_array_elements_text($1::jsonb))"
+    " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = q.hash)"};
+inline constexpr Text kForgetMade{
+    "DELETE FROM @embed_cache WHERE hash IN (SELECT value FROM json_each($1))"
+    " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = hash)",
+    "DELETE FROM @embed_cache c WHERE hash IN (SELECT jsonb_array_elements_text($1::jsonb))"
+    " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = c.hash)"};
 inline constexpr Text kVector = "SELECT vector FROM @memory_vectors WHERE ordinal = $1";
 inline constexpr Text kNoteUse{
     "UPDATE @memory_nodes SET hits = hits + $1, used_ms = $2 WHERE ordinal = $3",

@@ -14,6 +14,7 @@
 #include "recall/memory_statements.h"
 #include "recall/rows.h"
 #include "recall/scope_tags.h"
+#include "recall/vector.h"
 
 namespace quipu::recall {
 namespace {
@@ -63,10 +64,11 @@ MemoryRow row_at(const sql::Rows& rows) {
   node.agent_id = rows.text(10);
   node.project_id = rows.text(11);
   row.content = rows.text(12);
-  node.sources = read_sources(rows.text(13));
-  node.meta = rows.text(14);
-  node.text = rows.text(15);
-  node.context = rows.text(16);
+  row.embed_hash = rows.text(13);
+  node.sources = read_sources(rows.text(14));
+  node.meta = rows.text(15);
+  node.text = rows.text(16);
+  node.context = rows.text(17);
   return row;
 }
 
@@ -107,6 +109,18 @@ void change_bands(const sql::Text& text, std::span<const KeptRow> rows, search::
   writes.commands.push_back(std::move(command));
 }
 
+// A vector says more of a text when it knows what stood around it.
+std::string text_to_embed(std::string_view text, std::string_view context) {
+  std::string all(text);
+  if (!context.empty()) all.append("\n").append(context);
+  return all;
+}
+
+std::string embed_hash(const MemoryNode& node) {
+  if (!node.embedding.empty() || node.text.empty()) return {};
+  return embedding_hash("memory", text_to_embed(node.text, node.context));
+}
+
 // What a stretch of the log makes of one node.
 struct Change {
   std::optional<MemoryRow> added{};
@@ -129,12 +143,14 @@ Changes changes_of(std::span<const FollowedEntry> entries) {
     node->text = storable(std::move(node->text));
     node->context = storable(std::move(node->context));
     Change& change = changes[node->id];
+    std::string hash = embed_hash(*node);
     const std::int64_t created = change.added ? change.added->memory.created_ms : entry.time_ms;
     change.added = MemoryRow{.ordinal = std::int64_t{entry.ordinal},
                              .memory = {.node = std::move(node).value(),
                                         .created_ms = created,
                                         .updated_ms = entry.time_ms},
-                             .content = sha256_hex(entry.payload)};
+                             .content = sha256_hex(entry.payload),
+                             .embed_hash = std::move(hash)};
   }
   return changes;
 }
@@ -174,18 +190,30 @@ void add_rows(std::span<const MemoryRow> added, const search::TextIndex& text,
         {row.ordinal, bit_of(node.kind), importance, std::int64_t{node.pinned ? 1 : 0}, expires,
          memory.created_ms, memory.updated_ms, static_cast<std::int64_t>(memory.hits),
          memory.used_ms, keep(writes, node.id), keep(writes, node.agent_id),
-         keep(writes, node.project_id), keep(writes, row.content),
+         keep(writes, node.project_id), keep(writes, row.content), keep(writes, row.embed_hash),
          keep(writes, sources_json(node.sources)), keep(writes, node.meta), kept.text,
          kept.context});
     if (node.embedding.empty()) continue;
     vectors.params.insert(
         vectors.params.end(),
-        {Param(row.ordinal), Param::bytes(keep(writes, embedding_bytes(node.embedding)))});
+        {Param(row.ordinal), Param::bytes(keep(writes, vector_bytes(node.embedding)))});
   }
   writes.commands.push_back(std::move(nodes));
   if (!vectors.params.empty()) writes.commands.push_back(std::move(vectors));
   change_bands(memory::kAddBands, rows, writes);
   text.add(documents_of(rows), writes);
+}
+
+// Behind all that is added: what is still there must not be forgotten.
+void forget_texts(std::span<const MemoryRow> gone, search::Writes& writes) {
+  std::vector<std::string> hashes;
+  for (const MemoryRow& row : gone) {
+    if (!row.embed_hash.empty()) hashes.push_back(row.embed_hash);
+  }
+  if (hashes.empty()) return;
+  const std::string_view list = keep(writes, list_of(hashes));
+  writes.commands.push_back({.text = memory::kForgetTexts, .params = {list}});
+  writes.commands.push_back({.text = memory::kForgetMade, .params = {list}});
 }
 
 search::MatchOptions match_options(const MemoryScope& scope) {
@@ -230,6 +258,7 @@ void MemoryTables::clear(search::Writes& writes) const {
   writes.commands.push_back({.text = "DELETE FROM @memory_nodes"});
   writes.commands.push_back({.text = "DELETE FROM @memory_bands"});
   writes.commands.push_back({.text = "DELETE FROM @memory_vectors"});
+  writes.commands.push_back({.text = "DELETE FROM @memory_queued"});
   text_->clear(writes);
 }
 
@@ -254,6 +283,7 @@ Result<void> MemoryTables::take(sql::Engine& engine, std::span<const FollowedEnt
             [](const MemoryRow& a, const MemoryRow& b) { return a.ordinal < b.ordinal; });
   remove_rows(older, *text_, writes);
   add_rows(added, *text_, writes);
+  forget_texts(older, writes);
   return {};
 }
 
@@ -318,6 +348,51 @@ Result<std::vector<search::Match>> MemoryTables::match(sql::Engine& engine,
   return text_->match(engine, query, match);
 }
 
+Result<KeyFilter> MemoryTables::visible(sql::Engine& engine, const MemorySearchOptions& options,
+                                        std::int64_t now_ms) const {
+  TRY_ASSIGN(auto hidden, hidden_nodes(engine, options, now_ms));
+  const MemoryScope& scope = options.scope;
+  if (!scope.agent_id && !scope.project_id && scope.kinds.empty()) {
+    return KeyFilter(
+        [hidden = std::move(hidden)](std::int64_t key) { return !hidden.contains(key); });
+  }
+  TRY_ASSIGN(const auto ordinals,
+             rows_of<std::int64_t>(engine, scope.agent_id ? memory::kOfAgent : memory::kInScope,
+                                   params_of(scope),
+                                   [](const sql::Rows& rows) { return rows.integer(0); }));
+  std::unordered_set<std::int64_t> seen(ordinals.begin(), ordinals.end());
+  for (const std::int64_t ordinal : hidden) seen.erase(ordinal);
+  return KeyFilter([seen = std::move(seen)](std::int64_t key) { return seen.contains(key); });
+}
+
+Result<std::vector<VectorRow>> MemoryTables::vector_rows(sql::Engine& engine, std::int64_t after,
+                                                         std::size_t limit) const {
+  return rows_of<VectorRow>(engine, memory::kVectorRows,
+                            std::array{Param(after), Param(static_cast<std::int64_t>(limit))},
+                            vector_row);
+}
+
+Result<std::vector<TextRow>> MemoryTables::text_rows(sql::Engine& engine, std::int64_t after,
+                                                     std::size_t limit) const {
+  return rows_of<TextRow>(engine, memory::kTextRows,
+                          std::array{Param(after), Param(static_cast<std::int64_t>(limit))},
+                          [](const sql::Rows& rows) {
+                            return TextRow{.key = rows.integer(0),
+                                           .hash = std::string(rows.text(1)),
+                                           .text = text_to_embed(rows.text(2), rows.text(3))};
+                          });
+}
+
+Result<std::vector<std::int64_t>> MemoryTables::existing(
+    sql::Engine& engine, std::span<const std::int64_t> ordinals) const {
+  const std::string list = list_of(ordinals);
+  return rows_of<std::int64_t>(engine, memory::kExisting, std::array{Param(list)},
+                               [](const sql::Rows& rows) { return rows.integer(0); });
+}
+
+sql::Text MemoryTables::read_mark() const { return memory::kReadMark; }
+sql::Text MemoryTables::set_mark() const { return memory::kSetMark; }
+
 Result<std::size_t> MemoryTables::dimensions(sql::Engine& engine,
                                              std::span<const std::string> but) const {
   const std::string list = list_of(but);
@@ -328,7 +403,7 @@ Result<std::size_t> MemoryTables::dimensions(sql::Engine& engine,
 Result<std::vector<float>> MemoryTables::vector_of(sql::Engine& engine,
                                                    std::int64_t ordinal) const {
   TRY_ASSIGN(const auto bytes, engine.word(memory::kVector, std::array{Param(ordinal)}));
-  return embedding_of(bytes.value_or(""));
+  return vector_of_bytes(bytes.value_or(""));
 }
 
 Result<void> MemoryTables::note_use(sql::Engine& engine,

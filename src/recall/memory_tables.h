@@ -4,6 +4,7 @@
 //   memory_nodes    one row a node that is not forgotten, with its use
 //   memory_bands    what finds texts that are alike (likeness.h)
 //   memory_vectors  the vectors that callers gave
+//   memory_queued   how far texts were put into the outbox (vectors.h)
 //   memory_text     the text index
 #pragma once
 
@@ -18,6 +19,7 @@
 #include "recall/follow.h"
 #include "recall/likeness.h"
 #include "recall/usefulness.h"
+#include "recall/vectors.h"
 
 namespace quipu::recall {
 
@@ -28,12 +30,13 @@ struct MemoryRow {
   StoredMemory memory{};
   /// SHA-256 of the entry's payload.
   std::string content{};
+  std::string embed_hash{};
 };
 
 /// Texts of different scopes are never duplicates of each other.
 std::string likeness_scope(const MemoryNode& node);
 
-class MemoryTables : public Follower {
+class MemoryTables : public Follower, public VectorSource {
  public:
   explicit MemoryTables(std::unique_ptr<search::TextIndex> text);
 
@@ -43,6 +46,15 @@ class MemoryTables : public Follower {
   void clear(search::Writes& writes) const override;
   Result<void> take(sql::Engine& engine, std::span<const FollowedEntry> entries,
                     search::Writes& writes) const override;
+
+  Result<std::vector<VectorRow>> vector_rows(sql::Engine& engine, std::int64_t after,
+                                             std::size_t limit) const override;
+  Result<std::vector<TextRow>> text_rows(sql::Engine& engine, std::int64_t after,
+                                         std::size_t limit) const override;
+  Result<std::vector<std::int64_t>> existing(sql::Engine& engine,
+                                             std::span<const std::int64_t> ordinals) const override;
+  sql::Text read_mark() const override;
+  sql::Text set_mark() const override;
 
   Result<std::vector<MemoryRow>> of_ids(sql::Engine& engine,
                                         std::span<const std::string> ids) const;
@@ -62,6 +74,9 @@ class MemoryTables : public Follower {
   Result<std::vector<search::Match>> match(sql::Engine& engine, const search::Query& query,
                                            const MemorySearchOptions& options, std::int64_t now_ms,
                                            std::size_t limit) const;
+  /// What `match` may find, as a filter for vectors.
+  Result<KeyFilter> visible(sql::Engine& engine, const MemorySearchOptions& options,
+                            std::int64_t now_ms) const;
 
   /// How many components the vectors have that do not belong to one of these ids; 0: there is none.
   Result<std::size_t> dimensions(sql::Engine& engine, std::span<const std::string> but) const;

@@ -9,6 +9,7 @@
 #include "recall/document_fact.h"
 #include "recall/excerpt.h"
 #include "recall/fact_json.h"
+#include "recall/hybrid.h"
 #include "recall/knowledge_tables.h"
 #include "recall/memory_fact.h"
 #include "search/query.h"
@@ -73,12 +74,18 @@ NewEntry fact(std::string_view type, std::string payload) {
   return entry;
 }
 
-// The best chunk of each document, best document first.
-std::vector<search::Match> best_chunks(std::span<const search::Match> matches) {
-  std::unordered_map<std::int64_t, bool> seen;
-  std::vector<search::Match> best;
+// Documents by their best chunk.
+struct Best {
+  std::vector<search::Match> documents{};                   // by ordinal, best first
+  std::unordered_map<std::int64_t, std::int64_t> chunks{};  // of each the best
+};
+
+Best best_of(std::span<const search::Match> matches) {
+  Best best;
   for (const search::Match& match : matches) {
-    if (seen.emplace(recall::document_of(match.key), true).second) best.push_back(match);
+    const std::int64_t document = recall::document_of(match.key);
+    if (!best.chunks.emplace(document, match.key).second) continue;
+    best.documents.push_back({.key = document, .score = match.score});
   }
   return best;
 }
@@ -88,24 +95,33 @@ std::vector<search::Match> best_chunks(std::span<const search::Match> matches) {
 struct KnowledgeIndex::State {
   State(Store& store, const RecallOptions& given)
       : sessions(store.sessions()),
-        options(given),
         log(store.backend(), "knowledge"),
         tables(store.indexes()->text_index(recall::kKnowledgeText)),
         followed(
-            store.indexes(), [this] { return log.read(); }, tables) {}
+            store.indexes(), [this] { return log.read(); }, tables),
+        vectors(*store.indexes(), tables, given, store.backend()->filler().clock) {}
+
+  /// A query in both forms.
+  struct Asked {
+    search::Query words{};
+    recall::QueryVector vector{};
+  };
 
   Result<void> check_dimensions(sql::Engine& engine, std::span<const Incoming> batch,
                                 std::size_t first, const std::vector<std::string>& ids) const;
   Result<std::vector<NewEntry>> changed(sql::Engine& engine, std::span<const Incoming> batch,
                                         std::size_t first, AddReport& report) const;
-  Result<Hits<KnowledgeHit>> find(sql::Engine& engine, const search::Query& query, std::size_t k,
-                                  const QueryOptions& asked) const;
+  Result<Hits<KnowledgeHit>> find(sql::Engine& engine, const Followed& at, const Asked& asked,
+                                  std::size_t k, const QueryOptions& wanted);
+  Result<void> show(sql::Engine& engine, std::span<const recall::Ranked> ranked,
+                    const Best& lexical, const Best& nearest, const search::Query& query,
+                    Hits<KnowledgeHit>& hits) const;
 
   SessionStore& sessions;
-  const RecallOptions options;
   const SystemLog log;
   const recall::KnowledgeTables tables;
   recall::FollowedTables followed;
+  recall::Vectors vectors;
 };
 
 Result<void> KnowledgeIndex::State::check_dimensions(sql::Engine& engine,
@@ -152,17 +168,43 @@ Result<std::vector<NewEntry>> KnowledgeIndex::State::changed(sql::Engine& engine
   return entries;
 }
 
-Result<Hits<KnowledgeHit>> KnowledgeIndex::State::find(sql::Engine& engine,
-                                                       const search::Query& query, std::size_t k,
-                                                       const QueryOptions& asked) const {
-  TRY_ASSIGN(const auto matches, tables.match(engine, query, asked, std::max(4 * k, kMatches)));
-  std::vector<search::Match> best = best_chunks(matches);
-  best.resize(std::min(best.size(), k));
+Result<Hits<KnowledgeHit>> KnowledgeIndex::State::find(sql::Engine& engine, const Followed& at,
+                                                       const Asked& asked, std::size_t k,
+                                                       const QueryOptions& wanted) {
+  const std::size_t length = std::max(4 * k, kMatches);
+  Hits<KnowledgeHit> hits;
+  hits.note = asked.vector.note;
+  TRY_ASSIGN(const auto words, tables.match(engine, asked.words, wanted, length));
+  const Best lexical = best_of(words);
+  Best nearest;
+  if (!asked.vector.vector.empty()) {
+    TRY(vectors.enqueue(engine));
+    TRY_ASSIGN(const auto filter, tables.visible(engine, wanted));
+    TRY_ASSIGN(auto found, vectors.nearest(engine, at.cursor, asked.vector.vector, length, filter));
+    hits.note = std::move(found.note);
+    nearest = best_of(found.matches);
+  }
+  hits.is_hybrid = !nearest.documents.empty();
+  auto ranked = hits.is_hybrid
+                    ? recall::by_both(lexical.documents, nearest.documents, wanted.ranking)
+                    : recall::by_words(lexical.documents);
+  ranked.resize(std::min(ranked.size(), k));
+  TRY(show(engine, ranked, lexical, nearest, asked.words, hits));
+  return hits;
+}
+
+// The chunk shown is that of the words; the vectors' for what has none of them.
+Result<void> KnowledgeIndex::State::show(sql::Engine& engine,
+                                         std::span<const recall::Ranked> ranked,
+                                         const Best& lexical, const Best& nearest,
+                                         const search::Query& query,
+                                         Hits<KnowledgeHit>& hits) const {
   std::vector<std::int64_t> keys;
   std::vector<std::int64_t> ordinals;
-  for (const search::Match& match : best) {
-    keys.push_back(match.key);
-    ordinals.push_back(recall::document_of(match.key));
+  for (const recall::Ranked& one : ranked) {
+    const auto found = lexical.chunks.find(one.key);
+    keys.push_back(found != lexical.chunks.end() ? found->second : nearest.chunks.at(one.key));
+    ordinals.push_back(one.key);
   }
   TRY_ASSIGN(const auto documents, tables.of_ordinals(engine, ordinals));
   TRY_ASSIGN(auto chunks, tables.chunks(engine, keys));
@@ -170,24 +212,22 @@ Result<Hits<KnowledgeHit>> KnowledgeIndex::State::find(sql::Engine& engine,
   for (const DocumentRow& row : documents) by_ordinal.emplace(row.ordinal, &row);
   std::unordered_map<std::int64_t, ChunkRow*> by_key;
   for (ChunkRow& row : chunks) by_key.emplace(row.key, &row);
-
-  Hits<KnowledgeHit> hits;
-  for (std::size_t i = 0; i < best.size(); ++i) {
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
     const auto document = by_ordinal.find(ordinals[i]);
     const auto chunk = by_key.find(keys[i]);
     if (document == by_ordinal.end() || chunk == by_key.end()) continue;
     KnowledgeHit& hit = hits.items.emplace_back();
     hit.document = document->second->document;
-    hit.score = best[i].score;
+    hit.score = ranked[i].score;
+    hit.reason = ranked[i].reason;
     hit.chunk = recall::number_of(keys[i]);
     hit.begin = chunk->second->begin;
     hit.end = chunk->second->end;
     hit.headings = std::move(chunk->second->headings);
     hit.excerpt = recall::excerpt_of(chunk->second->text, query);
     hit.text = std::move(chunk->second->text);
-    hit.reason = {.lexical_rank = i + 1, .lexical_score = best[i].score};
   }
-  return hits;
+  return {};
 }
 
 KnowledgeIndex::KnowledgeIndex(Store& store, const RecallOptions& options)
@@ -214,7 +254,9 @@ Result<AddReport> KnowledgeIndex::add(std::span<const KnowledgeDocument> documen
       at += length;
     }
     // So that the first query need not do it. What fails here is tried again there.
-    ignore(state_->followed.use([](sql::Engine&, const Followed&) { return Result<void>(); }),
+    ignore(state_->followed.use([&](sql::Engine& engine, const Followed&) {
+      return state_->vectors.enqueue(engine);
+    }),
            "the documents are stored");
     return report;
   });
@@ -224,9 +266,12 @@ Result<Hits<KnowledgeHit>> KnowledgeIndex::query(std::string_view query, std::si
                                                  const QueryOptions& options) {
   return guarded([&]() -> Result<Hits<KnowledgeHit>> {
     TRY(state_->sessions.check_open());
-    const search::Query parsed = search::parse_query(query);
-    return state_->followed.use([&](sql::Engine& engine, const Followed&) {
-      return state_->find(engine, parsed, k, options);
+    State::Asked asked{.words = search::parse_query(query), .vector = {}};
+    if (options.ranking.hybrid) {
+      TRY_ASSIGN(asked.vector, state_->vectors.query(query, options.ranking));
+    }
+    return state_->followed.use([&](sql::Engine& engine, const Followed& at) {
+      return state_->find(engine, at, asked, k, options);
     });
   });
 }
@@ -265,6 +310,15 @@ Result<std::size_t> KnowledgeIndex::remove(std::span<const std::string> ids) {
     }
     if (!entries.empty()) TRY(state_->log.append(entries));
     return going.size();
+  });
+}
+
+Result<EmbeddingStatus> KnowledgeIndex::embed(std::chrono::milliseconds budget) {
+  return guarded([&]() -> Result<EmbeddingStatus> {
+    TRY(state_->sessions.check_open());
+    TRY(state_->followed.use(
+        [&](sql::Engine& engine, const Followed&) { return state_->vectors.enqueue(engine); }));
+    return state_->vectors.embed(budget);
   });
 }
 

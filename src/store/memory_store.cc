@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "recall/excerpt.h"
+#include "recall/hybrid.h"
 #include "recall/memory_fact.h"
 #include "search/query.h"
 #include "store/guarded.h"
@@ -73,22 +74,37 @@ Result<std::vector<MemoryRow>> rows_of(const recall::MemoryTables& tables, sql::
 
 }  // namespace
 
-Result<Hits<MemoryHit>> MemoryStore::State::find(sql::Engine& engine, const search::Query& query,
-                                                 std::size_t k, const MemorySearchOptions& search) {
+Result<Hits<MemoryHit>> MemoryStore::State::find(sql::Engine& engine, const Followed& at,
+                                                 const Asked& asked, std::size_t k,
+                                                 const MemorySearchOptions& search) {
   const std::int64_t now = backend->filler().clock.unix_ms();
-  TRY_ASSIGN(auto matches, tables.match(engine, query, search, now, std::max(k, kMatches)));
-  std::erase_if(matches,
-                [&](const search::Match& match) { return match.score < search.min_score; });
-  matches.resize(std::min(matches.size(), k));
-  std::vector<std::int64_t> ordinals;
-  for (const search::Match& match : matches) ordinals.push_back(match.key);
-  TRY_ASSIGN(auto rows, rows_of(tables, engine, ordinals));
+  const std::size_t length = std::max(k, kMatches);
   Hits<MemoryHit> hits;
+  hits.note = asked.vector.note;
+  TRY_ASSIGN(const auto lexical, tables.match(engine, asked.words, search, now, length));
+  std::vector<recall::Ranked> ranked;
+  if (asked.vector.vector.empty()) {
+    ranked = recall::by_words(lexical);
+  } else {
+    TRY(vectors.enqueue(engine));
+    TRY_ASSIGN(const auto filter, tables.visible(engine, search, now));
+    TRY_ASSIGN(auto nearest,
+               vectors.nearest(engine, at.cursor, asked.vector.vector, length, filter));
+    hits.note = std::move(nearest.note);
+    hits.is_hybrid = !nearest.matches.empty();
+    ranked = hits.is_hybrid ? recall::by_both(lexical, nearest.matches, search.ranking)
+                            : recall::by_words(lexical);
+  }
+  std::erase_if(ranked, [&](const recall::Ranked& one) { return one.score < search.min_score; });
+  ranked.resize(std::min(ranked.size(), k));
+  std::vector<std::int64_t> ordinals;
+  for (const recall::Ranked& one : ranked) ordinals.push_back(one.key);
+  TRY_ASSIGN(auto rows, rows_of(tables, engine, ordinals));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     MemoryHit& hit = hits.items.emplace_back();
-    hit.score = matches[i].score;
-    hit.excerpt = recall::excerpt_of(rows[i].memory.node.text, query);
-    hit.reason = {.lexical_rank = i + 1, .lexical_score = matches[i].score};
+    hit.score = ranked[i].score;
+    hit.reason = ranked[i].reason;
+    hit.excerpt = recall::excerpt_of(rows[i].memory.node.text, asked.words);
     hit.memory = std::move(rows[i].memory);
   }
   note_use(ordinals, engine);
@@ -98,11 +114,11 @@ Result<Hits<MemoryHit>> MemoryStore::State::find(sql::Engine& engine, const sear
 MemoryStore::State::State(Store& store, const RecallOptions& given)
     : sessions(store.sessions()),
       backend(store.backend()),
-      options(given),
       log(store.backend(), "memory"),
       tables(store.indexes()->text_index(recall::kMemoryText)),
       followed(
-          store.indexes(), [this] { return log.read(); }, tables) {}
+          store.indexes(), [this] { return log.read(); }, tables),
+      vectors(*store.indexes(), tables, given, store.backend()->filler().clock) {}
 
 MemoryStore::State::~State() {
   const auto write = [this](sql::Engine& engine, const Followed&) {
@@ -150,9 +166,12 @@ Result<Hits<MemoryHit>> MemoryStore::search(std::string_view query, std::size_t 
                                             const MemorySearchOptions& options) {
   return guarded([&]() -> Result<Hits<MemoryHit>> {
     TRY(state_->sessions.check_open());
-    const search::Query parsed = search::parse_query(query);
-    return state_->followed.use([&](sql::Engine& engine, const Followed&) {
-      return state_->find(engine, parsed, k, options);
+    State::Asked asked{.words = search::parse_query(query), .vector = {}};
+    if (options.ranking.hybrid) {
+      TRY_ASSIGN(asked.vector, state_->vectors.query(query, options.ranking));
+    }
+    return state_->followed.use([&](sql::Engine& engine, const Followed& at) {
+      return state_->find(engine, at, asked, k, options);
     });
   });
 }
@@ -210,6 +229,15 @@ Result<std::size_t> MemoryStore::forget(std::span<const std::string> ids) {
     for (const MemoryRow& row : there) going.push_back(row.memory.node.id);
     if (!going.empty()) TRY(state_->log.append(forget_facts(going, "forgotten")));
     return going.size();
+  });
+}
+
+Result<EmbeddingStatus> MemoryStore::embed(std::chrono::milliseconds budget) {
+  return guarded([&]() -> Result<EmbeddingStatus> {
+    TRY(state_->sessions.check_open());
+    TRY(state_->followed.use(
+        [&](sql::Engine& engine, const Followed&) { return state_->vectors.enqueue(engine); }));
+    return state_->vectors.embed(budget);
   });
 }
 

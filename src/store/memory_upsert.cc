@@ -224,9 +224,10 @@ Result<UpsertReport> MemoryStore::upsert(std::span<const MemoryNode> nodes,
       at += length;
     }
     // So that the first search need not do it. What fails here is tried again there.
-    ignore(
-        state_->followed.use([](sql::Engine&, const recall::Followed&) { return Result<void>(); }),
-        "the nodes are stored");
+    ignore(state_->followed.use([&](sql::Engine& engine, const recall::Followed&) {
+      return state_->vectors.enqueue(engine);
+    }),
+           "the nodes are stored");
     return report;
   });
 }

@@ -370,7 +370,8 @@ INSTANTIATE_TEST_SUITE_P(Places, EmbeddingOutboxTest,
                          testing::Values(Place::kMemory, Place::kFile, Place::kPostgres),
                          [](const auto& each) { return name_of(each.param); });
 
-// A process that is killed while a request is under way: what it had taken in is there, and the rest waits.
+// A process that is killed while a request is under way: what it had taken in is there, and the
+// rest waits.
 TEST(EmbeddingOutboxKilled, LosesNothing) {
   for (const auto& [deadly_request, found] : {std::pair{2, 0}, {4, 0}, {5, 128}, {9, 256}}) {
     OutboxPlace place(Place::kFile);
