@@ -31,7 +31,7 @@ Character character_at(std::string_view text, std::size_t at) {
 }
 
 // Written without spaces: Han and kana. Korean has them.
-bool is_word_by_itself(char32_t code) {
+bool is_half_a_word(char32_t code) {
   return (code >= 0x3040 && code <= 0x30ff) || (code >= 0x3400 && code <= 0x9fff) ||
          (code >= 0xf900 && code <= 0xfaff) || (code >= 0x20000 && code <= 0x3ffff);
 }
@@ -172,24 +172,24 @@ class Outline {
   // What is too long for a chunk, in pieces.
   void add(Range range) {
     std::size_t begin = range.begin;
-    std::size_t words = 0;
+    std::size_t halves = 0;  // of words
     bool in_word = false;
     for (std::size_t at = begin; at < range.end;) {
       const Character c = character_at(text_, at);
-      const bool is_single = is_word_by_itself(c.code);
+      const bool is_single = is_half_a_word(c.code);
       const bool is_start = is_single || (!is_blank(text_[at]) && !in_word);
       in_word = !is_single && !is_blank(text_[at]);
-      const bool is_full =
-          (is_start && words == kChunkWordsMax) || at - begin >= kChunkWordsMax * kWordBytesMax;
+      const bool is_full = (is_start && halves >= 2 * kChunkWordsMax) ||
+                           at - begin >= kChunkWordsMax * kWordBytesMax;
       if (is_full) {
-        push(begin, at, words);
+        push(begin, at, (halves + 1) / 2);
         begin = at;
-        words = 0;
+        halves = 0;
       }
-      if (is_start || (is_full && !is_blank(text_[at]))) ++words;
+      if (is_start || (is_full && in_word)) halves += is_single ? 1 : 2;
       at += c.bytes;
     }
-    push(begin, range.end, words);
+    push(begin, range.end, (halves + 1) / 2);
   }
 
   void push(std::size_t begin, std::size_t end, std::size_t words) {

@@ -8,9 +8,9 @@
 //
 // Headings are Markdown's, with # or underlined; nothing in a fenced block is one.
 //
-// A word is a run of characters that are no white space; of Chinese and Japanese every character
-// counts as one. Total, deterministic, linear. What it says is in the index: a change of it
-// is a new kChunkerVersion.
+// A word is a run of characters that are no white space; in Chinese and Japanese two characters
+// count as one, which is about what they say. Total, deterministic, linear. What it says is in the
+// index: a change of it is a new kChunkerVersion.
 #pragma once
 
 #include <cstddef>

@@ -101,11 +101,12 @@ TEST(Chunker, AParagraphWithoutStopsIsCutBetweenWords) {
 
 TEST(Chunker, ChineseIsCountedByCharacters) {
   std::string text;
-  for (int i = 0; i < 100; ++i) text += "数据库是记录的集合。";  // nine, and a stop
+  for (int i = 0; i < 200; ++i) text += "数据库是许多记录的集合。";  // eleven, and a stop
   const auto chunks = chunks_of(text);
   ASSERT_GE(chunks.size(), 4u);
+  ASSERT_LE(chunks.size(), 8u);
   for (const Chunk& chunk : chunks) {
-    EXPECT_LE(text_of(text, chunk).size(), (kChunkWordsMax / 9 + 1) * 30);
+    EXPECT_LE(text_of(text, chunk).size(), 2 * kChunkWordsMax * 36 / 11);
     EXPECT_TRUE(text_of(text, chunk).ends_with("。"));
     EXPECT_TRUE(text_of(text, chunk).starts_with("数"));
   }
