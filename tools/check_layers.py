@@ -20,8 +20,9 @@ ARROWS = {
     "dialect": ["model", "fs", "sql"],
     "context": ["backend", "tree", "dialect"],
     "view": ["backend", "dialect", "sql", "search"],
+    "events": ["backend"],
     "recall": ["backend", "model", "net", "search"],
-    "store": ["backend", "log", "model", "tree", "context", "view", "search", "recall"],
+    "store": ["backend", "log", "model", "tree", "context", "view", "search", "events", "recall"],
     "exchange": ["store", "dialect"],
 }
 # Where the parts of a folder are put together.

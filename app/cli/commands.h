@@ -30,6 +30,7 @@ void add_export(CommandLine& line);
 void add_sources(CommandLine& line);
 void add_adopt(CommandLine& line);
 void add_usage(CommandLine& line);
+void add_events(CommandLine& line);
 void add_stats(CommandLine& line);
 void add_rename(CommandLine& line);
 void add_tag(CommandLine& line);

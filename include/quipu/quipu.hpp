@@ -1,7 +1,7 @@
 // Everything. Reading order: result.h, entry.h, store.h, tree.h, message.h, context.h,
 // compact.h, writer.h, branch.h, runtime.h, session_facts.h, catalogue.h, project.h,
 // agent_sessions.h, attachments.h, inspect.h, import.h, conversation.h, export.h, adopt.h, usage.h,
-// copy.h, upgrade.h, memory.h, knowledge.h, recall.h.
+// copy.h, upgrade.h, events.h, memory.h, knowledge.h, recall.h.
 #pragma once
 
 #include "quipu/adopt.h"           // IWYU pragma: export
@@ -14,6 +14,7 @@
 #include "quipu/conversation.h"    // IWYU pragma: export
 #include "quipu/copy.h"            // IWYU pragma: export
 #include "quipu/entry.h"           // IWYU pragma: export
+#include "quipu/events.h"          // IWYU pragma: export
 #include "quipu/export.h"          // IWYU pragma: export
 #include "quipu/import.h"          // IWYU pragma: export
 #include "quipu/inspect.h"         // IWYU pragma: export

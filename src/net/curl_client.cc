@@ -14,7 +14,7 @@ namespace {
 /// Answers with more are nobody's we ask.
 constexpr std::size_t kHeadersMax = 200;
 /// Only a bound: whatever is to be noticed wakes the wait up.
-constexpr int kPollMs = 1000;
+constexpr int kPollMs = 60 * 1000;
 
 Error failure(Code code, const HttpRequest& request, const std::string& what) {
   return Error(code, place_of(request.url) + ": " + what)

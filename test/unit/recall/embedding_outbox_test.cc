@@ -174,6 +174,20 @@ TEST_P(EmbeddingOutboxTest, AnEndpointThatIsAwayIsWaitedFor) {
   EXPECT_EQ(now().waiting, 40);
   endpoint_->follow({});
   EXPECT_EQ(step().embedded, 40U);
+  // Once it was there, patience begins anew.
+  endpoint_->follow([](const Strings&) -> Result<net::HttpAnswer> { return status(503); });
+  add({"more"});
+  EXPECT_EQ(step().next, seconds(1));
+}
+
+TEST_P(EmbeddingOutboxTest, WhenEverythingFailsTheRestWaitsALittle) {
+  endpoint_->follow([](const Strings&) -> Result<net::HttpAnswer> { return status(500); });
+  add(numbered(200));
+  EXPECT_EQ(step().next, seconds(1));
+  EXPECT_EQ(endpoint_->requests().size(), 4U);
+  // Not longer: it may have been the texts.
+  clock_.advance(seconds(1));
+  EXPECT_EQ(step().next, seconds(1));
 }
 
 TEST_P(EmbeddingOutboxTest, AnEndpointMaySayHowLong) {
