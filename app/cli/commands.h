@@ -36,6 +36,8 @@ void add_rename(CommandLine& line);
 void add_tag(CommandLine& line);
 void add_archive(CommandLine& line);
 void add_project(CommandLine& line);
+void add_memory(CommandLine& line);
+void add_knowledge(CommandLine& line);
 void add_verify(CommandLine& line);
 void add_repair(CommandLine& line);
 void add_migrate(CommandLine& line);
