@@ -23,7 +23,7 @@ struct Group {
   std::vector<Row> (*run)(Fixture&);
 };
 
-constexpr std::array<Group, 16> kGroups{{{"durable", durable_rows},
+constexpr std::array<Group, 18> kGroups{{{"durable", durable_rows},
                                          {"batch", batch_rows},
                                          {"relaxed", relaxed_rows},
                                          {"growth", growth_rows},
@@ -37,6 +37,8 @@ constexpr std::array<Group, 16> kGroups{{{"durable", durable_rows},
                                          {"listed", listed_append_rows},
                                          {"sqlite", sqlite_rows},
                                          {"postgres", postgres_rows},
+                                         {"search", search_rows},
+                                         {"followed", followed_append_rows},
                                          {"import", import_rows},
                                          {"context", context_rows}}};
 

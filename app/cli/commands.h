@@ -30,6 +30,8 @@ void add_export(CommandLine& line);
 void add_sources(CommandLine& line);
 void add_adopt(CommandLine& line);
 void add_usage(CommandLine& line);
+void add_search(CommandLine& line);
+void add_reindex(CommandLine& line);
 void add_stats(CommandLine& line);
 void add_rename(CommandLine& line);
 void add_tag(CommandLine& line);

@@ -31,7 +31,7 @@ int run(int argc, char** argv) {
         add_label,   add_redact,  add_list,    add_show,   add_tree,    add_path,    add_cat,
         add_context, add_compact, add_stats,   add_rename, add_tag,     add_archive, add_project,
         add_state,   add_queue,   add_recover, add_attach, add_import,  add_export,  add_sources,
-        add_adopt,   add_usage,   add_verify,  add_repair, add_migrate, add_upgrade, add_copy,
+        add_adopt,   add_usage,   add_search,  add_reindex, add_verify,  add_repair, add_migrate, add_upgrade, add_copy,
         add_dump,    add_version}) {
     add(line);
   }
