@@ -15,10 +15,11 @@ ARROWS = {
     "tree": ["base"],
     "backend": ["log", "model", "tree", "sql"],
     "sql": ["base"],
+    "search": ["base", "sql"],
     "dialect": ["model", "fs", "sql"],
     "context": ["backend", "tree", "dialect"],
-    "view": ["backend", "dialect", "sql"],
-    "store": ["backend", "log", "model", "tree", "context", "view"],
+    "view": ["backend", "dialect", "sql", "search"],
+    "store": ["backend", "log", "model", "tree", "context", "view", "search"],
     "exchange": ["store", "dialect"],
 }
 # Where the parts of a folder are put together.
@@ -27,7 +28,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Libraries for programs and tests: nothing of the library may need them.
 NOT_IN_LIBRARY = ("gtest/", "gmock/", "rapidcheck", "benchmark/", "fmt/", "CLI/")
 # Libraries that one folder alone may include.
-ONLY_IN = {"sqlite3": "sql", "libpq": "sql", "zstd": "fs"}
+ONLY_IN = {"sqlite3": "sql", "libpq": "sql", "zstd": "fs", "utf8proc": "search"}
 
 
 def reach(folder):

@@ -38,6 +38,9 @@ class Random;
 namespace view {
 class Catalogue;
 }
+namespace search {
+class IndexDatabase;
+}
 
 struct StoreOptions {
   /// Make the store when there is none. An existing store is opened as it is.
@@ -260,11 +263,14 @@ class Store {
 
   /// For the library and its tests.
   explicit Store(std::shared_ptr<Backend> backend,
-                 std::shared_ptr<view::Catalogue> catalogue = nullptr);
+                 std::shared_ptr<view::Catalogue> catalogue = nullptr,
+                 std::shared_ptr<search::IndexDatabase> indexes = nullptr);
 
   SessionStore& sessions() { return *sessions_; }
   /// For the library: what the parts of a store share.
   const std::shared_ptr<Backend>& backend() const { return backend_; }
+  /// For the library: where what is searched is kept.
+  const std::shared_ptr<search::IndexDatabase>& indexes() const { return indexes_; }
   const std::string& id() const;
 
   /// Syncs what is not yet durable and closes; calls after it answer
@@ -274,6 +280,7 @@ class Store {
 
  private:
   std::shared_ptr<Backend> backend_;
+  std::shared_ptr<search::IndexDatabase> indexes_;
   std::unique_ptr<SessionStore> sessions_;
 };
 

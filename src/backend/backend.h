@@ -82,6 +82,13 @@ class Backend {
   /// One of them.
   virtual Result<SurveyedLog> survey(const std::string& session_id) = 0;
 
+  /// Ids of all logs of the store's own (kSystemPrefix), sorted.
+  virtual Result<std::vector<std::string>> list_system() = 0;
+  /// Removes a log of the store's own with its entries. Whoever appends to it later is
+  /// told `not_found`. Views that were given out stay as they are, where the storage
+  /// keeps them.
+  virtual Result<void> drop_system(const std::string& log_id) = 0;
+
   /// Makes a session from complete JSON objects, the header first, all or
   /// nothing and durable. `id_conflict` when it exists.
   virtual Result<void> create(const std::string& session_id,

@@ -18,6 +18,10 @@ constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
 constexpr std::size_t kBatchEntries = 4096;
 const std::string kProjects = std::string(kSystemPrefix) + "projects";
 
+// A log of the store's own. Each store has made its own headers for them, which say
+// nothing: what counts is what follows.
+bool is_system(const std::string& id) { return id.starts_with(kSystemPrefix); }
+
 // The object as it is stored, without the seal: what a redaction hides is copied, too.
 Result<std::string> object_of(const Lineage& lineage, Ordinal own) {
   TRY_ASSIGN(const StoredEntry stored, lineage.own().entry(own));
@@ -91,7 +95,7 @@ class Copy {
     for (; same < both; ++same) {
       TRY_ASSIGN(const std::string one, object_of(source, same));
       TRY_ASSIGN(const std::string other, object_of(**there, same));
-      if (one != other) break;
+      if (one != other && !(same == 0 && is_system(id))) break;
       note_attachments(one, attachments);
     }
     if (same == 0 && both > 0) {
@@ -118,7 +122,7 @@ class Copy {
 
   Result<void> compare(const Lineage& source, const std::string& id) {
     TRY_ASSIGN(const auto there, to_.backend()->lineage(id));
-    for (Ordinal own = 0; own < source.own().fold().count; ++own) {
+    for (Ordinal own = is_system(id) ? 1 : 0; own < source.own().fold().count; ++own) {
       TRY_ASSIGN(const std::string one, object_of(source, own));
       if (own >= there->own().fold().count) return lacks(id, own);
       TRY_ASSIGN(std::string other, object_of(*there, own));
@@ -178,7 +182,11 @@ Result<CopyReport> copy_store(Store& from, Store& to, const CopyOptions& options
     }
     const std::vector<std::string> ids = in_order(backend, wanted);
     Copy copy(from, to);
-    if (backend.survey(kProjects).ok()) TRY(copy.log(kProjects));
+    TRY_ASSIGN(const std::vector<std::string> system, backend.list_system());
+    for (const std::string& id : system) {
+      // Sessions name their projects; the rest is the store's as a whole.
+      if (options.sessions.empty() || id == kProjects) TRY(copy.log(id));
+    }
     for (const std::string& id : ids) {
       auto copied = copy.log(id);
       if (!copied.ok() && is_about_storage(copied.error().code())) return std::move(copied).error();

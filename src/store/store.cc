@@ -1,6 +1,5 @@
 #include "quipu/store.h"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "backend/backend.h"
@@ -9,6 +8,8 @@
 #include "backend/sql/sql_stores.h"
 #include "base/try.h"
 #include "fs/posix_fs.h"
+#include "search/index_database.h"
+#include "store/index_place.h"
 #include "view/catalogue.h"
 
 namespace quipu {
@@ -41,8 +42,9 @@ Result<std::shared_ptr<Backend>> open_file_store(std::string path, const StoreOp
   return backend;
 }
 
-Result<std::shared_ptr<Backend>> open_sql_store(std::string_view url, const StoreOptions& options,
-                                                Clock& clock, Random& random) {
+Result<std::shared_ptr<sqlstore::SqlBackend>> open_sql_store(std::string_view url,
+                                                             const StoreOptions& options,
+                                                             Clock& clock, Random& random) {
   TRY_ASSIGN(auto primary, sqlstore::connections(url, options.create, clock, options.lock_wait));
   sql::Pool::Open replica;
   if (!options.replica.empty()) {
@@ -51,10 +53,8 @@ Result<std::shared_ptr<Backend>> open_sql_store(std::string_view url, const Stor
     }
     TRY_ASSIGN(replica, sqlstore::connections(options.replica, false, clock, options.lock_wait));
   }
-  TRY_ASSIGN(auto backend,
-             sqlstore::SqlBackend::open(std::move(primary), std::move(replica), clock, random,
-                                        {.create = options.create, .wait = options.lock_wait}));
-  return std::shared_ptr<Backend>(std::move(backend));
+  return sqlstore::SqlBackend::open(std::move(primary), std::move(replica), clock, random,
+                                    {.create = options.create, .wait = options.lock_wait});
 }
 
 // Null, which is "in memory", when there is no saying where it would be.
@@ -69,18 +69,9 @@ std::unique_ptr<view::ViewFile> open_view_file(const std::string& path) {
 // What is computed from a database is kept where the system keeps such things: there may be
 // no directory beside it, and it may be another machine's.
 std::unique_ptr<view::ViewFile> open_cached_views(const std::string& store_id) {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  std::string place;
-  if (cache != nullptr && *cache == '/') {
-    place = cache;
-  } else if (home != nullptr && *home == '/') {
-    place = std::string(home) + "/.cache";
-  } else {
-    return nullptr;
-  }
-  place += "/quipu/" + store_id;
-  return fs::PosixFs::make_root(place).ok() ? open_view_file(place) : nullptr;
+  const std::string place = cache_directory(store_id);
+  if (place.empty() || !fs::PosixFs::make_root(place).ok()) return nullptr;
+  return open_view_file(place);
 }
 
 }  // namespace
@@ -93,7 +84,10 @@ Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
     TRY_ASSIGN(auto backend, open_sql_store(url, options, clock, random));
     auto views = open_cached_views(backend->store_id());
     auto catalogue = std::make_shared<view::Catalogue>(backend, std::move(views));
-    return Store(std::move(backend), std::move(catalogue));
+    auto indexes = sqlstore::is_postgres(url)
+                       ? std::make_shared<search::IndexDatabase>(backend->connections())
+                       : index_in({cache_directory(backend->store_id())}, clock);
+    return Store(std::move(backend), std::move(catalogue), std::move(indexes));
   }
   if (url.starts_with(kFileScheme)) {
     url.remove_prefix(kFileScheme.size());
@@ -104,11 +98,15 @@ Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
   }
   TRY_ASSIGN(auto backend, open_file_store(std::string(url), options, clock, random));
   auto catalogue = std::make_shared<view::Catalogue>(backend, open_view_file(std::string(url)));
-  return Store(std::move(backend), std::move(catalogue));
+  auto indexes = index_in({std::string(url), cache_directory(backend->store_id())}, clock);
+  return Store(std::move(backend), std::move(catalogue), std::move(indexes));
 }
 
-Store::Store(std::shared_ptr<Backend> backend, std::shared_ptr<view::Catalogue> catalogue)
+Store::Store(std::shared_ptr<Backend> backend, std::shared_ptr<view::Catalogue> catalogue,
+             std::shared_ptr<search::IndexDatabase> indexes)
     : backend_(backend),
+      indexes_(indexes ? std::move(indexes)
+                       : std::make_shared<search::IndexDatabase>(backend->filler().clock)),
       sessions_(std::make_unique<SessionStore>(std::move(backend), std::move(catalogue))) {}
 
 const std::string& Store::id() const { return backend_->store_id(); }

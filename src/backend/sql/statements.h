@@ -22,6 +22,20 @@ inline constexpr Text kSurvey =
     "SELECT session_id, number, bytes, modified_ms, entries FROM @heads"
     " WHERE session_id < 'system/' OR session_id >= 'system0' ORDER BY session_id";
 
+inline constexpr Text kListSystem =
+    "SELECT session_id FROM @heads WHERE session_id >= 'system/' AND session_id < 'system0'"
+    " ORDER BY session_id";
+
+/// Its head first: an append that holds it ends before the entries are looked for.
+inline constexpr Text kDropHead = "DELETE FROM @heads WHERE session_id = $1";
+inline constexpr Text kDropEntries = "DELETE FROM @entries WHERE session_id = $1";
+
+/// Refuses a commit to a log that was dropped, by a key that is taken: without it the
+/// entries of one who has not heard of that would find their places free.
+inline constexpr Text kRequireHead =
+    "INSERT INTO @quipu_store (name, value) SELECT 'store_id', ''"
+    " WHERE NOT EXISTS (SELECT 1 FROM @heads WHERE session_id = $1)";
+
 inline constexpr Text kMakeHead =
     "INSERT INTO @heads (session_id, number, entries, bytes, modified_ms, base, head, head_depth,"
     " head_id, tail_id, last_facts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
