@@ -167,6 +167,8 @@ std::vector<sql::Command> IndexBatch::commands(const search::TextIndex& texts) {
   };
   if (!removed_.empty()) texts.remove(documents_of(removed_), writes_);
   if (!added_.empty()) texts.add(documents_of(added_), writes_);
+  // Without it the words could still be read in the file.
+  if (!removed_.empty()) texts.purge(writes_);
   std::move(writes_.commands.begin(), writes_.commands.end(), std::back_inserter(all));
   return all;
 }

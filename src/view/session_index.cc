@@ -25,7 +25,8 @@ struct SessionIndex::Work {
   std::vector<const SurveyedLog*> stale;  // oldest first
   std::vector<std::string> gone;
   std::uint64_t bytes = 0;  // of stale logs, not read yet
-  std::size_t lost_blocks = 0;  // when it is done
+  /// When it is done, more of the index is of logs that are gone than of others.
+  bool is_mostly_lost = false;
 
   Work(const std::vector<SurveyedLog>& logs, const SearchState& state);
 };
@@ -48,7 +49,8 @@ std::uint64_t unread_bytes(const SurveyedLog& log, const IndexedLog* known) {
 }  // namespace
 
 SessionIndex::Work::Work(const std::vector<SurveyedLog>& logs, const SearchState& state) {
-  lost_blocks = static_cast<std::size_t>(state.next_number) - state.blocks();
+  const auto all_blocks = static_cast<std::size_t>(state.next_number);
+  std::size_t lost_blocks = all_blocks - state.blocks();
   auto known = state.logs.begin();
   const auto lose = [&] {
     gone.push_back(known->first);
@@ -67,6 +69,7 @@ SessionIndex::Work::Work(const std::vector<SurveyedLog>& logs, const SearchState
     bytes += unread_bytes(log, indexed);
   }
   while (known != state.logs.end()) lose();
+  is_mostly_lost = lost_blocks > std::max(kLostBlocksMin, all_blocks / 2);
   // Greater keys win among equals: those of what was written last.
   std::stable_sort(stale.begin(), stale.end(), [](const auto* a, const auto* b) {
     return a->modified_ms < b->modified_ms;
@@ -149,30 +152,26 @@ Result<void> SessionIndex::fill(IndexBatch& batch, const SearchState& state, Pas
   return {};
 }
 
-// False: others were faster, and what is to be done has changed.
-Result<bool> SessionIndex::index_once(const IndexProgress& progress, IndexReport& report) {
+Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& progress, IndexReport& report) {
   TRY(database_->prepare(search_tables()));
   TRY_ASSIGN(const auto engine, database_->lease());
   TRY_ASSIGN(StatePointer state, current_state(*engine));
   TRY_ASSIGN(const std::vector<SurveyedLog> logs, backend_->survey());
   const Work work(logs, *state);
-  if (work.lost_blocks > std::max(kLostBlocksMin, state->blocks())) {
-    TRY(database_->drop(search_tables()));
-    return false;
-  }
+  if (work.is_mostly_lost) return Outcome::kMostlyLost;
   Pass pass{.work = work, .report = report};
   do {
     IndexBatch batch(*state, next_generation(*state));
     TRY(fill(batch, *state, pass));
     if (batch.is_empty()) break;
     auto committed = commit(*engine, batch);
-    if (!committed.ok() && committed.error().code() == Code::kIdConflict) return false;
+    if (!committed.ok() && committed.error().code() == Code::kIdConflict) return Outcome::kOvertaken;
     if (!committed.ok()) return std::move(committed).error();
     state = std::move(committed).value();
     report += batch.report();
     if (progress && !progress(pass.done, work.bytes)) break;
   } while (pass.next < work.stale.size());
-  return true;
+  return Outcome::kDone;
 }
 
 Result<IndexReport> SessionIndex::index(const IndexProgress& progress) {
@@ -180,11 +179,14 @@ Result<IndexReport> SessionIndex::index(const IndexProgress& progress) {
   int rebuilds = 0;
   for (int i = 0; i < kTries; ++i) {
     report.problems.clear();
-    auto done = index_once(progress, report);
-    if (done.ok() && *done) return report;
-    if (done.ok()) continue;
-    if (done.error().code() != Code::kCorrupt || ++rebuilds > kRebuilds) {
-      return std::move(done).error();
+    const auto outcome = index_once(progress, report);
+    if (outcome.ok()) {
+      if (*outcome == Outcome::kDone) return report;
+      if (*outcome == Outcome::kMostlyLost) TRY(database_->drop(search_tables()));
+      continue;
+    }
+    if (outcome.error().code() != Code::kCorrupt || ++rebuilds > kRebuilds) {
+      return Error(outcome.error());
     }
     TRY(database_->discard());
   }

@@ -76,6 +76,11 @@ class SessionIndex {
 
  private:
   using StatePointer = std::shared_ptr<const SearchState>;
+  enum class Outcome : unsigned char {
+    kDone,
+    kOvertaken,  // by others: what is to be done has changed
+    kMostlyLost,  // to be made anew: see Work
+  };
   struct Work;
   struct Pass;
 
@@ -83,7 +88,7 @@ class SessionIndex {
   Result<StatePointer> current_state(sql::Engine& engine) EXCLUDES(mutex_);
   void keep(StatePointer state) EXCLUDES(mutex_);
   Result<IndexReport> index(const IndexProgress& progress) REQUIRES(refreshing_);
-  Result<bool> index_once(const IndexProgress& progress, IndexReport& report)
+  Result<Outcome> index_once(const IndexProgress& progress, IndexReport& report)
       REQUIRES(refreshing_);
   Result<void> fill(IndexBatch& batch, const SearchState& state, Pass& pass)
       REQUIRES(refreshing_);
