@@ -78,6 +78,18 @@ SessionIndex::Work::Work(const std::vector<SurveyedLog>& logs, const SearchState
 
 namespace {
 
+// What was taken out must not be read in the database's own log either. Somebody who reads it
+// right now keeps it for a while.
+Result<void> cut_off_log(sql::Engine& engine) {
+  constexpr sql::Text kCutOff("PRAGMA wal_checkpoint(TRUNCATE)", "SELECT 0");
+  TRY_ASSIGN(const auto turn, engine.turn());
+  TRY(engine.number(kCutOff));
+  return {};
+}
+
+// Of the database. What we ask for is in the tables as we make them.
+bool is_damage(Code code) { return code == Code::kCorrupt || code == Code::kInvalidArgument; }
+
 /// A log that is there and cannot be read is no reason to find nothing in the others.
 bool is_problem_of_log(Code code) {
   return code == Code::kCorrupt || code == Code::kUnsupported || code == Code::kIoError ||
@@ -127,6 +139,7 @@ Result<SessionIndex::StatePointer> SessionIndex::commit(sql::Engine& engine, Ind
   const std::vector<sql::Command> commands = batch.commands(*texts_);
   // Lost with the machine, it is computed again.
   TRY(engine.commit(commands, sql::Sync::kLater));
+  if (batch.report().removed > 0) TRY(cut_off_log(engine));
   auto state = std::make_shared<const SearchState>(batch.after());
   keep(state);
   return state;
@@ -185,7 +198,7 @@ Result<IndexReport> SessionIndex::index(const IndexProgress& progress) {
       if (*outcome == Outcome::kMostlyLost) TRY(database_->drop(search_tables()));
       continue;
     }
-    if (outcome.error().code() != Code::kCorrupt || ++rebuilds > kRebuilds) {
+    if (!is_damage(outcome.error().code()) || ++rebuilds > kRebuilds) {
       return Error(outcome.error());
     }
     TRY(database_->discard());
@@ -251,6 +264,18 @@ Ordinal own_of(std::int64_t key, const SearchBlock& block) {
 
 Result<std::vector<Found>> SessionIndex::match(const search::Query& query,
                                                const Narrowing& narrowing) {
+  auto found = match_once(query, narrowing);
+  if (found.ok() || !is_damage(found.error().code())) return found;
+  {
+    MutexLock refreshing(refreshing_);
+    TRY(database_->discard());
+    TRY(index({}));
+  }
+  return match_once(query, narrowing);
+}
+
+Result<std::vector<Found>> SessionIndex::match_once(const search::Query& query,
+                                                    const Narrowing& narrowing) {
   TRY_ASSIGN(const auto engine, database_->lease());
   for (;;) {
     TRY_ASSIGN(const StatePointer state, current_state(*engine));

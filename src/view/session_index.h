@@ -70,9 +70,9 @@ class SessionIndex {
   /// From nothing.
   Result<IndexReport> rebuild(const IndexProgress& progress = {}) EXCLUDES(refreshing_, mutex_);
 
-  /// In the index as it is; best first.
+  /// In the index as it is; best first. A damaged one is made anew.
   Result<std::vector<Found>> match(const search::Query& query, const Narrowing& narrowing)
-      EXCLUDES(mutex_);
+      EXCLUDES(refreshing_, mutex_);
 
  private:
   using StatePointer = std::shared_ptr<const SearchState>;
@@ -87,6 +87,8 @@ class SessionIndex {
   /// What the tables say now; read anew when somebody has changed them.
   Result<StatePointer> current_state(sql::Engine& engine) EXCLUDES(mutex_);
   void keep(StatePointer state) EXCLUDES(mutex_);
+  Result<std::vector<Found>> match_once(const search::Query& query, const Narrowing& narrowing)
+      EXCLUDES(mutex_);
   Result<IndexReport> index(const IndexProgress& progress) REQUIRES(refreshing_);
   Result<Outcome> index_once(const IndexProgress& progress, IndexReport& report)
       REQUIRES(refreshing_);

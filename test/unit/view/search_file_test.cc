@@ -6,6 +6,7 @@
 #include <random>
 
 #include "quipu/search.h"
+#include "sql/database.h"
 #include "support/scale.h"
 #include "view_world.h"
 
@@ -161,6 +162,8 @@ class SearchDamage : public SearchFile {
       for (const char* query : kQueries) right_[query] = find(search, query);
     }
     EXPECT_TRUE(store.close().ok());
+    auto connection = sql::Connection::open(index(), {.create = false});
+    EXPECT_TRUE(connection.ok() && connection->number("PRAGMA wal_checkpoint(TRUNCATE)").ok());
   }
 
   static constexpr const char* kQueries[] = {"marker3", "w7 w8", "w1*", "\"nothing here\""};
