@@ -137,7 +137,8 @@ std::vector<Row> search_rows(Fixture& fixture) {
   check(report.entries == written.sessions * SearchText::kEntries, "entries are not indexed");
   const double bytes = index_bytes(fixture);
   const std::size_t hits = (written.sessions + 92) / 100;
-  const double rare_cost = median_cost(rounds, [&](std::size_t) { search_cost(search, rare, hits); });
+  const double rare_cost =
+      median_cost(rounds, [&](std::size_t) { search_cost(search, rare, hits); });
   const double frequent_cost =
       median_cost(rounds, [&](std::size_t) { search_cost(search, written.frequent, 20); });
   const double both_cost = median_cost(
@@ -163,23 +164,24 @@ std::vector<Row> search_rows(Fixture& fixture) {
     if (row.other) row.ratio = row.ours / *row.other;
     return row;
   };
-  return {{.name = "search: a rare word" + of, .ours = rare_cost, .bar = Bar{Kind::kOursAtMost, 15e6}},
-          {.name = "search: first 20 of a frequent word" + of,
-           .ours = frequent_cost,
-           .bar = Bar{Kind::kOursAtMost, 60e6}},
-          {.name = "search: a rare and a frequent word" + of, .ours = both_cost},
-          program_row("a rare word", rare),
-          program_row("a frequent word", written.frequent),
-          {.name = "search index" + of,
-           .unit = Unit::kBytes,
-           .ours = bytes,
-           .other = text_bytes,
-           .ratio = bytes / text_bytes,
-           .bar = Bar{Kind::kRatioAtMost, 0.5}},
-          {.name = "search: indexing, a core" + of,
-           .unit = Unit::kBytesPerSecond,
-           .ours = text_bytes / indexing,
-           .bar = Bar{Kind::kOursAtLeast, 10e6}}};
+  return {
+      {.name = "search: a rare word" + of, .ours = rare_cost, .bar = Bar{Kind::kOursAtMost, 15e6}},
+      {.name = "search: first 20 of a frequent word" + of,
+       .ours = frequent_cost,
+       .bar = Bar{Kind::kOursAtMost, 60e6}},
+      {.name = "search: a rare and a frequent word" + of, .ours = both_cost},
+      program_row("a rare word", rare),
+      program_row("a frequent word", written.frequent),
+      {.name = "search index" + of,
+       .unit = Unit::kBytes,
+       .ours = bytes,
+       .other = text_bytes,
+       .ratio = bytes / text_bytes,
+       .bar = Bar{Kind::kRatioAtMost, 0.5}},
+      {.name = "search: indexing, a core" + of,
+       .unit = Unit::kBytesPerSecond,
+       .ours = text_bytes / indexing,
+       .bar = Bar{Kind::kOursAtLeast, 10e6}}};
 }
 
 std::vector<Row> followed_append_rows(Fixture& fixture) {
@@ -198,11 +200,12 @@ std::vector<Row> followed_append_rows(Fixture& fixture) {
     });
   };
   fixture.scratch().settle();
-  const Rounds turns = take_turns(fixture.sizes().durable_rounds, {[&](std::size_t) {
-                                                                     const SearchFollower follower(search);
-                                                                     return append_each(followed, first);
-                                                                   },
-                                                                   [&](std::size_t) { return append_each(alone, second); }});
+  const Rounds turns = take_turns(fixture.sizes().durable_rounds,
+                                  {[&](std::size_t) {
+                                     const SearchFollower follower(search);
+                                     return append_each(followed, first);
+                                   },
+                                   [&](std::size_t) { return append_each(alone, second); }});
   must(followed.close(), "close");
   must(alone.close(), "close");
   return {{.name = "durable append, index following, p50 / no index",

@@ -13,9 +13,9 @@ constexpr double kZipf = 1.05;
 constexpr std::uint64_t kWordSeed = 19'110'724;
 
 std::string made_up_word(std::mt19937_64& random) {
-  constexpr std::string_view kBegin[] = {"b",  "c",  "d", "f", "g",  "l",  "m",  "n",  "p",  "r",
-                                         "s",  "t",  "v", "w", "tr", "st", "pl", "ch", "sh", "gr",
-                                         "br", "cl", "k", "h", ""};
+  constexpr std::string_view kBegin[] = {"b",  "c",  "d",  "f",  "g", "l",  "m",  "n",  "p",
+                                         "r",  "s",  "t",  "v",  "w", "tr", "st", "pl", "ch",
+                                         "sh", "gr", "br", "cl", "k", "h",  ""};
   constexpr std::string_view kMiddle[] = {"a", "e", "i", "o", "u", "ea", "ou", "ai", "oo"};
   constexpr std::string_view kEnd[] = {"", "n", "r", "s", "t", "l", "ck", "nd", "st", "m"};
   std::string word;

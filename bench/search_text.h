@@ -40,7 +40,7 @@ class SearchText {
   void add_code(std::string& text, Random& random) const;
   std::string text(std::size_t bytes, bool is_code, Random& random) const;
 
-  std::vector<std::string> words_;    // the commonest first
+  std::vector<std::string> words_;      // the commonest first
   std::vector<std::uint32_t> chances_;  // indices of words, each as often as it is likely
   std::uint64_t bytes_ = 0;
 };

@@ -14,9 +14,8 @@ Result<int> run_reindex(Context& context, const ReindexArguments&) {
   auto store = context.open_store();
   if (!store) return std::move(store).error();
   SessionSearch search(*store);
-  auto report = with_index_progress(context, "Indexing", [&](const IndexProgress& progress) {
-    return search.rebuild(progress);
-  });
+  auto report = with_index_progress(
+      context, "Indexing", [&](const IndexProgress& progress) { return search.rebuild(progress); });
   if (!report) return std::move(report).error();
   warn_of_unread(context, *report);
   if (context.json) {

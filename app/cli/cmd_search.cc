@@ -278,9 +278,8 @@ Result<int> run_search(Context& context, const SearchArguments& arguments) {
   auto searched = scope_of(*store, arguments, std::move(options).value());
   if (!searched) return std::move(searched).error();
   SessionSearch search(*store);
-  auto report = with_index_progress(context, "Indexing", [&](const IndexProgress& progress) {
-    return search.refresh(progress);
-  });
+  auto report = with_index_progress(
+      context, "Indexing", [&](const IndexProgress& progress) { return search.refresh(progress); });
   if (!report) return std::move(report).error();
   warn_of_unread(context, *report);
   return arguments.queries.empty() ? answer(context, search, arguments, *searched)

@@ -66,7 +66,7 @@ struct SearchHit {
   std::string entry_id{};
   /// Among the entries that its session sees: see EntryRange.
   std::uint32_t ordinal = 0;
-  std::string type{};               // the entry's
+  std::string type{};                // the entry's
   std::vector<std::string> roles{};  // see SearchOptions::role; usually one
   std::vector<std::string> tools{};
   std::string timestamp{};  // RFC 3339; may be empty

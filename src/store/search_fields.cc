@@ -55,9 +55,9 @@ SessionQuery read_session_query(std::string_view text, bool has_session) {
   for (;;) {
     SessionQuery query;
     query.words = search::parse_query(text, known);
-    const auto strange = std::find_if(
-        query.words.fields.begin(), query.words.fields.end(),
-        [&](const auto& field) { return !take(query, field.first, field.second); });
+    const auto strange =
+        std::find_if(query.words.fields.begin(), query.words.fields.end(),
+                     [&](const auto& field) { return !take(query, field.first, field.second); });
     std::string word = strange != query.words.fields.end() ? strange->first : std::string();
     const bool is_of_session = has_session || !query.sessions.empty();
     if (query.branch && query.branch != "head" && !is_of_session) word = "branch";

@@ -26,7 +26,8 @@ struct SearchFollower::State {
       ignore(search.refresh([this](std::uint64_t, std::uint64_t) { return !stopped; }),
              "the next look tries again, and a search says what is wrong");
       const auto end = clock.monotonic();
-      const auto until = end + std::max<std::chrono::nanoseconds>(pause, (end - start) * kRestPerWork);
+      const auto until =
+          end + std::max<std::chrono::nanoseconds>(pause, (end - start) * kRestPerWork);
       while (!stopped && clock.monotonic() < until) clock.sleep(kNap);
     }
   }

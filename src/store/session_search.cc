@@ -40,7 +40,8 @@ bool comes_before(const Rank& a, const Rank& b) {
 // "<bits of the score>.<key>", the first in hexadecimal digits.
 std::string cursor_text(const Rank& rank) {
   char bits[16];
-  const auto end = std::to_chars(bits, bits + sizeof bits, std::bit_cast<std::uint64_t>(rank.score), 16);
+  const auto end =
+      std::to_chars(bits, bits + sizeof bits, std::bit_cast<std::uint64_t>(rank.score), 16);
   return std::string(bits, end.ptr) + '.' + std::to_string(rank.key);
 }
 
@@ -141,8 +142,8 @@ class Searching {
                                                  : std::max(options_.to_ms, query_.to_ms);
     TRY(see_sessions());
     where.sessions = &logs_;
-    where.admits = [this, from = where.from_ms, to = where.to_ms](
-                       const std::string& session_id, Ordinal own, bool in_time) {
+    where.admits = [this, from = where.from_ms, to = where.to_ms](const std::string& session_id,
+                                                                  Ordinal own, bool in_time) {
       return seen_.contains(session_id, own) && (in_time || is_in_time(session_id, own, from, to));
     };
     return where;
@@ -286,8 +287,9 @@ Result<Page<SearchHit>> SessionSearch::search(std::string_view query, const Sear
       TRY_ASSIGN(const std::string id, checked_session_id(*options.session));
       TRY(state_->store.backend()->survey(id));
     }
-    return Searching(state_->store, state_->index, read_session_query(query, options.session.has_value()),
-                     options).run(page);
+    return Searching(state_->store, state_->index,
+                     read_session_query(query, options.session.has_value()), options)
+        .run(page);
   });
 }
 

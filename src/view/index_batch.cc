@@ -121,15 +121,18 @@ Result<void> IndexBatch::add(Backend& backend, const SurveyedLog& log) {
   cursor.device = log.device;
   cursor.inode = log.inode;
   cursor.modified_ms = log.modified_ms;
-  // See IndexedLog::has_more.
+  // Until it is read to its end it is not fresh.
   cursor.settled_bytes = cursor.entries == count ? own.settled_bytes() : 0;
   if (cursor.entries > 0) {
     TRY_ASSIGN(const StoredEntry last, own.entry(cursor.entries - 1));
     cursor.tail_crc = crc32c(last.text);
   }
   step.log.seen = count;
+  // Such as a torn end, which is looked at again and again.
+  const bool is_known = known != after_.logs.end();
+  if (is_known && step.log == known->second && step.removed.empty()) return {};
 
-  if (is_new && known != after_.logs.end()) dropped_.push_back(log.session_id);
+  if (is_new && is_known) dropped_.push_back(log.session_id);
   if (is_new) step.first_block = 0;
   const auto [changed, first_time] = changed_.try_emplace(log.session_id, step.first_block);
   if (!first_time) changed->second = std::min(changed->second, step.first_block);

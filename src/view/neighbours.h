@@ -11,8 +11,8 @@
 
 namespace quipu::view {
 
-/// Adds to each score `weight` times those of the nearest found on either side, where these are near
-/// enough in the same log, and sorts by the sums: best first, of equals the greater key.
+/// Adds to each score `weight` times those of the nearest found on either side, where these are
+/// near enough in the same log, and sorts by the sums: best first, of equals the greater key.
 void lift_by_neighbours(std::vector<Found>& found, double weight);
 
 }  // namespace quipu::view

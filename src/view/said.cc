@@ -225,9 +225,8 @@ void SaidReader::add_message(Said& into, const MessageView& message,
       add_once(into.tools, lower(json::decode_string(part.name)));
     }
     if (part.type != PartType::kToolResult) continue;
-    const auto call = std::find_if(calls_.rbegin(), calls_.rend(), [&](const Call& one) {
-      return one.id == part.tool_use_id;
-    });
+    const auto call = std::find_if(calls_.rbegin(), calls_.rend(),
+                                   [&](const Call& one) { return one.id == part.tool_use_id; });
     if (call != calls_.rend()) add_once(into.tools, call->tool);
   }
 }

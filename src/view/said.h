@@ -1,6 +1,7 @@
 // Said: what an entry says, in words that somebody would search for.
 //
-//   message, records of other agents   texts, thinking, calls (the tool's name and the strings of its
+//   message, records of other agents   texts, thinking, calls (the tool's name and the strings of
+//   its
 //                                      arguments), results of tools, names of attachments
 //   compaction_summary, branch_summary the summary
 //   session_header, session_info,      title and label

@@ -60,8 +60,8 @@ std::int64_t row_sum(std::string_view name, std::initializer_list<std::int64_t> 
 std::int64_t sum_of(const std::string& session_id, const IndexedLog& log) {
   const LogCursor& cursor = log.cursor;
   return row_sum(session_id, {as_signed(cursor.device), as_signed(cursor.inode),
-                             as_signed(cursor.settled_bytes), cursor.modified_ms, cursor.entries,
-                             cursor.tail_crc, log.seen});
+                              as_signed(cursor.settled_bytes), cursor.modified_ms, cursor.entries,
+                              cursor.tail_crc, log.seen});
 }
 
 std::int64_t sum_of(const std::string& session_id, const SearchBlock& block) {
@@ -214,8 +214,7 @@ void StateChange::drop(const std::string& session_id) {
   commands_.push_back({kDropBlocks, {sql::Param(session_id)}});
 }
 
-std::vector<sql::Command> StateChange::finish(const SearchState& before,
-                                              const SearchState& after) {
+std::vector<sql::Command> StateChange::finish(const SearchState& before, const SearchState& after) {
   const Totals totals = totals_of(after);
   // First, so that of two the slower one learns of it before its documents are looked at.
   std::vector<sql::Command> all;

@@ -39,6 +39,8 @@ struct SearchBlock {
   std::int64_t since_ms = std::numeric_limits<std::int64_t>::max();
   std::int64_t until_ms = std::numeric_limits<std::int64_t>::min();
 
+  bool operator==(const SearchBlock&) const = default;
+
   std::int64_t key(Ordinal own) const { return number * kBlockEntries + (own - first); }
 };
 
@@ -49,8 +51,10 @@ struct IndexedLog {
   Ordinal seen = 0;
   std::vector<SearchBlock> blocks{};  // by `first`
 
-  /// A commit was full before the log was read to its end: no log has so few bytes.
-  bool has_more() const { return cursor.settled_bytes == 0; }
+  /// A commit was full before the log was read to its end.
+  bool has_more() const { return cursor.entries < seen; }
+
+  bool operator==(const IndexedLog&) const = default;
 };
 
 struct SearchState {

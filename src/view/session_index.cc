@@ -71,9 +71,8 @@ SessionIndex::Work::Work(const std::vector<SurveyedLog>& logs, const SearchState
   while (known != state.logs.end()) lose();
   is_mostly_lost = lost_blocks > std::max(kLostBlocksMin, all_blocks / 2);
   // Greater keys win among equals: those of what was written last.
-  std::stable_sort(stale.begin(), stale.end(), [](const auto* a, const auto* b) {
-    return a->modified_ms < b->modified_ms;
-  });
+  std::stable_sort(stale.begin(), stale.end(),
+                   [](const auto* a, const auto* b) { return a->modified_ms < b->modified_ms; });
 }
 
 namespace {
@@ -165,7 +164,8 @@ Result<void> SessionIndex::fill(IndexBatch& batch, const SearchState& state, Pas
   return {};
 }
 
-Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& progress, IndexReport& report) {
+Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& progress,
+                                                       IndexReport& report) {
   TRY(database_->prepare(search_tables()));
   TRY_ASSIGN(const auto engine, database_->lease());
   TRY_ASSIGN(StatePointer state, current_state(*engine));
@@ -178,7 +178,8 @@ Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& prog
     TRY(fill(batch, *state, pass));
     if (batch.is_empty()) break;
     auto committed = commit(*engine, batch);
-    if (!committed.ok() && committed.error().code() == Code::kIdConflict) return Outcome::kOvertaken;
+    if (!committed.ok() && committed.error().code() == Code::kIdConflict)
+      return Outcome::kOvertaken;
     if (!committed.ok()) return std::move(committed).error();
     state = std::move(committed).value();
     report += batch.report();

@@ -78,7 +78,7 @@ class SessionIndex {
   using StatePointer = std::shared_ptr<const SearchState>;
   enum class Outcome : unsigned char {
     kDone,
-    kOvertaken,  // by others: what is to be done has changed
+    kOvertaken,   // by others: what is to be done has changed
     kMostlyLost,  // to be made anew: see Work
   };
   struct Work;
@@ -92,8 +92,7 @@ class SessionIndex {
   Result<IndexReport> index(const IndexProgress& progress) REQUIRES(refreshing_);
   Result<Outcome> index_once(const IndexProgress& progress, IndexReport& report)
       REQUIRES(refreshing_);
-  Result<void> fill(IndexBatch& batch, const SearchState& state, Pass& pass)
-      REQUIRES(refreshing_);
+  Result<void> fill(IndexBatch& batch, const SearchState& state, Pass& pass) REQUIRES(refreshing_);
   /// The next state; `id_conflict` when others were faster.
   Result<StatePointer> commit(sql::Engine& engine, IndexBatch& batch) EXCLUDES(mutex_);
   std::int64_t next_generation(const SearchState& state);

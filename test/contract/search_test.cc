@@ -152,8 +152,8 @@ TEST_P(Search, AHitSaysWhereAndWhat) {
   EXPECT_EQ("Of temples", hit.title);
   EXPECT_GT(hit.score, 0);
   ASSERT_EQ(1u, hit.marks.size());
-  EXPECT_EQ("Cusco", hit.snippet.substr(hit.marks[0].first,
-                                        hit.marks[0].second - hit.marks[0].first));
+  EXPECT_EQ("Cusco",
+            hit.snippet.substr(hit.marks[0].first, hit.marks[0].second - hit.marks[0].first));
   EXPECT_EQ((std::vector<std::string>{"a", "b"}), hit.path);
 }
 
@@ -211,7 +211,8 @@ TEST_P(Search, ByTime) {
   EXPECT_EQ((Places{"s/d7", "s/d8", "s/d9"}), find("vicuna after:2026-03-07"));
   EXPECT_EQ((Places{"s/d1", "s/d2"}), find("vicuna before:2026-03-03"));
   EXPECT_EQ((Places{"s/d5"}), find("vicuna after:2026-03-05 before:2026-03-06"));
-  EXPECT_EQ((Places{"s/d5"}), find("vicuna after:2026-03-05T12:00:00Z before:2026-03-05T12:00:01Z"));
+  EXPECT_EQ((Places{"s/d5"}),
+            find("vicuna after:2026-03-05T12:00:00Z before:2026-03-05T12:00:01Z"));
   EXPECT_EQ((Places{}), find("vicuna after:2027-01-01"));
   SearchOptions options = kEverywhere;
   options.from_ms = 1772884800000;  // 2026-03-07T12:00:00Z
@@ -371,8 +372,8 @@ TEST_P(Search, ManyEntriesOfOneSession) {
     std::vector<NewEntry> entries;
     for (int i = 0; i < 2000; ++i) {
       const int number = part * 2000 + i;
-      entries.push_back(message("e" + std::to_string(number), "user",
-                                "number n" + std::to_string(number) + "n"));
+      entries.push_back(
+          message("e" + std::to_string(number), "user", "number n" + std::to_string(number) + "n"));
     }
     append("s", entries);
     if (part % 2 == 0) {

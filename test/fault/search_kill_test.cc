@@ -43,9 +43,7 @@ void must(bool holds) {
 
 class SearchKill : public testing::Test {
  protected:
-  Store open() const {
-    return Store::open(directory_.path() + "/store", {.create = true}).value();
-  }
+  Store open() const { return Store::open(directory_.path() + "/store", {.create = true}).value(); }
   std::size_t count(const std::string& query) const {
     Store store = open();
     SessionSearch search(store);
@@ -130,7 +128,8 @@ TEST_F(SearchKill, InsideOfACommitEitherAllOrNothing) {
       session.id = id;
       ASSERT_TRUE(store.sessions().create_session(session).ok());
       std::vector<NewEntry> entries;
-      for (int i = 0; i < 50; ++i) entries.push_back(message("e" + std::to_string(i), "minka " + filler));
+      for (int i = 0; i < 50; ++i)
+        entries.push_back(message("e" + std::to_string(i), "minka " + filler));
       ASSERT_TRUE(store.sessions().append_session_entries(id, entries).ok());
     }
   }

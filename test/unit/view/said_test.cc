@@ -45,9 +45,8 @@ TEST_F(SaidTest, TextsOfAMessage) {
 
 TEST_F(SaidTest, CallsSayTheToolAndTheStringsOfItsArguments) {
   const Said said = said_by(entry_of(
-      "message",
-      R"({"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash",)"
-      R"("input":{"command":"ls -l","deep":[{"path":"/etc/hosts"},7,null]}}]})"));
+      "message", R"({"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash",)"
+                 R"("input":{"command":"ls -l","deep":[{"path":"/etc/hosts"},7,null]}}]})"));
   EXPECT_EQ("Bash\nls -l\n/etc/hosts", said.text);
   EXPECT_EQ((std::vector<std::string>{"bash"}), said.tools);
 }
@@ -58,9 +57,10 @@ TEST_F(SaidTest, AResultIsTheToolsAndKnowsWhich) {
                               R"("name":"Bash","input":{}}]})"),
           user("meanwhile")});
   const Said said = said_by(entry_of(
-      "message", R"({"role":"user","content":[{"type":"tool_result","toolUseId":"t1",)"
-                 R"("content":[{"type":"text","text":"two files"},{"type":"attachment",)"
-                 R"("mediaType":"image/png","data":"AAAA","name":"shot.png"}],"details":"hidden"}]})"));
+      "message",
+      R"({"role":"user","content":[{"type":"tool_result","toolUseId":"t1",)"
+      R"("content":[{"type":"text","text":"two files"},{"type":"attachment",)"
+      R"("mediaType":"image/png","data":"AAAA","name":"shot.png"}],"details":"hidden"}]})"));
   EXPECT_EQ("two files\nshot.png", said.text);
   EXPECT_EQ((std::vector<std::string_view>{"tool"}), said.roles);
   EXPECT_EQ((std::vector<std::string>{"bash"}), said.tools);
@@ -70,14 +70,14 @@ TEST_F(SaidTest, AResultIsTheToolsAndKnowsWhich) {
 TEST_F(SaidTest, TheSameInAnyOrder) {
   for (int i = 0; i < 50; ++i) {
     const std::string id = "t" + std::to_string(i);
-    append(store_, "s",
-           {entry_of("message", R"({"role":"assistant","content":[{"type":"tool_use","id":")" + id +
-                                    R"(","name":"tool)" + std::to_string(i) + R"(","input":{}}]})")});
+    append(
+        store_, "s",
+        {entry_of("message", R"({"role":"assistant","content":[{"type":"tool_use","id":")" + id +
+                                 R"(","name":"tool)" + std::to_string(i) + R"(","input":{}}]})")});
     const std::string asked = "t" + std::to_string(i - i % 40);
     append(store_, "s",
-           {entry_of("message",
-                     R"({"role":"tool","content":[{"type":"tool_result","toolUseId":")" + asked +
-                         R"(","content":"out"}]})")});
+           {entry_of("message", R"({"role":"tool","content":[{"type":"tool_result","toolUseId":")" +
+                                    asked + R"(","content":"out"}]})")});
   }
   const auto session = lineage();
   std::vector<Said> forward(session->own().fold().count);
@@ -108,10 +108,10 @@ TEST_F(SaidTest, SummariesTitlesAndLabels) {
 }
 
 TEST_F(SaidTest, RecordsOfOtherAgents) {
-  const Said said = said_by(entry_of(
-      "claude.assistant",
-      R"({"type":"assistant","uuid":"u","message":{"role":"assistant","content":[)"
-      R"({"type":"tool_use","id":"t","name":"Grep","input":{"pattern":"needle"}}]}})"));
+  const Said said = said_by(
+      entry_of("claude.assistant",
+               R"({"type":"assistant","uuid":"u","message":{"role":"assistant","content":[)"
+               R"({"type":"tool_use","id":"t","name":"Grep","input":{"pattern":"needle"}}]}})"));
   EXPECT_EQ("Grep\nneedle", said.text);
   EXPECT_EQ((std::vector<std::string>{"grep"}), said.tools);
   EXPECT_EQ("Named", said_by(entry_of("fact.claude.custom-title",
