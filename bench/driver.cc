@@ -23,7 +23,7 @@ struct Group {
   std::vector<Row> (*run)(Fixture&);
 };
 
-constexpr std::array<Group, 18> kGroups{{{"durable", durable_rows},
+constexpr std::array<Group, 21> kGroups{{{"durable", durable_rows},
                                          {"batch", batch_rows},
                                          {"relaxed", relaxed_rows},
                                          {"growth", growth_rows},
@@ -36,9 +36,12 @@ constexpr std::array<Group, 18> kGroups{{{"durable", durable_rows},
                                          {"catalogue", catalogue_rows},
                                          {"listed", listed_append_rows},
                                          {"events", events_rows},
+                                         {"usage", usage_rows},
                                          {"sqlite", sqlite_rows},
                                          {"postgres", postgres_rows},
                                          {"vectors", vector_rows},
+                                         {"search", search_rows},
+                                         {"followed", followed_append_rows},
                                          {"import", import_rows},
                                          {"context", context_rows}}};
 

@@ -85,7 +85,9 @@ constexpr Text kForgetVector{
     "DELETE FROM @embed_cache WHERE hash IN (SELECT value FROM json_each($1))",
     "DELETE FROM @embed_cache WHERE hash IN (SELECT jsonb_array_elements_text($1::text::jsonb))"};
 
-const search::IndexTables& tables() {
+}  // namespace
+
+const search::IndexTables& embedding_tables() {
   static const search::IndexTables all{
       .name = "embeddings",
       .version = "1",
@@ -99,6 +101,8 @@ const search::IndexTables& tables() {
   };
   return all;
 }
+
+namespace {
 
 std::string json_list(std::span<const std::string> hashes) {
   std::string text;
@@ -132,7 +136,7 @@ EmbeddingOutbox::EmbeddingOutbox(search::IndexDatabase& database, Embedder embed
     : database_(database), embedder_(std::move(embedder)), clock_(clock) {}
 
 Result<void> EmbeddingOutbox::prepare() {
-  TRY(database_.prepare(tables()));
+  TRY(database_.prepare(embedding_tables()));
   return {};
 }
 
@@ -161,12 +165,17 @@ Result<void> EmbeddingOutbox::add(std::span<const WaitingText> texts) {
 
 Result<std::unordered_map<std::string, std::vector<float>>> EmbeddingOutbox::vectors(
     std::span<const std::string> hashes) {
-  std::unordered_map<std::string, std::vector<float>> found;
   TRY_ASSIGN(const auto engine, lease());
+  return vectors(*engine, hashes);
+}
+
+Result<std::unordered_map<std::string, std::vector<float>>> EmbeddingOutbox::vectors(
+    sql::Engine& engine, std::span<const std::string> hashes) const {
+  std::unordered_map<std::string, std::vector<float>> found;
   for (; !hashes.empty(); hashes = hashes.subspan(std::min(kHashesAtOnce, hashes.size()))) {
     const std::string list = json_list(hashes.first(std::min(kHashesAtOnce, hashes.size())));
     const Param params[] = {embedder_.fingerprint(), list};
-    TRY_ASSIGN(const auto rows, engine->ask(kReadVectors, params));
+    TRY_ASSIGN(const auto rows, engine.ask(kReadVectors, params));
     for (;;) {
       TRY_ASSIGN(const bool more, rows->next());
       if (!more) break;

@@ -52,6 +52,9 @@ inline constexpr std::size_t kBatchesInFlight = 4;
 /// With the pauses between them they take more than five hours.
 inline constexpr std::int64_t kTriesMax = 16;
 
+/// Whoever refers to them in a commit of its own makes sure that they are there.
+const search::IndexTables& embedding_tables();
+
 struct WaitingText {
   /// Of the content, any short text. The same hash means the same text.
   std::string_view hash{};
@@ -96,6 +99,10 @@ class EmbeddingOutbox {
   /// Which of them have vectors by now. Of this fingerprint.
   Result<std::unordered_map<std::string, std::vector<float>>> vectors(
       std::span<const std::string> hashes);
+
+  /// The same on a connection that the caller has leased.
+  Result<std::unordered_map<std::string, std::vector<float>>> vectors(
+      sql::Engine& engine, std::span<const std::string> hashes) const;
 
   /// Texts and vectors of all fingerprints.
   Result<void> remove(std::span<const std::string> hashes);
