@@ -64,6 +64,8 @@ Sizes Sizes::smoke() {
           .tree_rounds = 3,
           .catalogue_sessions = 20,
           .catalogue_rounds = 5,
+          .vectors = 500,
+          .vector_rounds = 3,
           .import_files = 20,
           .import_rounds = 1,
           .watch_files = 20,

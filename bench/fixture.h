@@ -32,6 +32,8 @@ struct Sizes {
   std::size_t tree_rounds = 40;
   std::size_t catalogue_sessions = 10'000;
   std::size_t catalogue_rounds = 40;
+  std::size_t vectors = 100'000;
+  std::size_t vector_rounds = 100;
   std::size_t import_files = 10'000;
   std::size_t import_rounds = 3;
   std::size_t watch_files = 1'000;

@@ -50,7 +50,7 @@ _quipu() {
       adopt) own="--phase --out --in-place --dry-run" ;;
       upgrade) own="--dry-run --i-have-a-backup" ;;
       copy) own="--session" ;;
-      usage) own="--by --from --to" ;;
+      usage) own="--by --breakdown --since --until --tz --project --all --agent --model --prices --csv" ;;
       search) own="--all --project --agent --session --branch --role --tool --since --until --limit --after --paths --queries" ;;
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;
@@ -76,12 +76,14 @@ _quipu() {
     mapfile -t COMPREPLY < <(compgen -W "codepilot" -- "$current")
   elif [[ $command == adopt ]]; then
     compopt -o default
-  elif [[ $command == copy ]]; then
+  elif [[ $position -eq 0 && $command == usage ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "add" -- "$current")
+  elif [[ $command == @(copy|usage) ]]; then
     compopt -o default
   elif [[ $command == @(import|sources) ]]; then
     mapfile -t COMPREPLY < <(compgen -W "claude codepilot codex craft gemini jsonl myagents opencode pi" -- "$current")
     compopt -o default
-  elif [[ $position -eq 0 && $command != @(init|new|list|usage|search|reindex|upgrade|version) ]]; then
+  elif [[ $position -eq 0 && $command != @(init|new|list|search|reindex|upgrade|version) ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" "${store[@]}" list --all --ids 2>/dev/null)" -- "$current")
   elif [[ $command == @(append|branch|attach|queue) ]]; then
     compopt -o default

@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ARROWS = {
     "base": [],
     "fs": ["base"],
+    "net": ["base"],
     "model": ["base"],
     "log": ["model", "fs"],
     "tree": ["base"],
@@ -19,7 +20,9 @@ ARROWS = {
     "dialect": ["model", "fs", "sql"],
     "context": ["backend", "tree", "dialect"],
     "view": ["backend", "dialect", "sql", "search"],
-    "store": ["backend", "log", "model", "tree", "context", "view", "search"],
+    "events": ["backend"],
+    "recall": ["backend", "model", "net", "search"],
+    "store": ["backend", "log", "model", "tree", "context", "view", "search", "events", "recall"],
     "exchange": ["store", "dialect"],
 }
 # Where the parts of a folder are put together.
@@ -28,7 +31,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Libraries for programs and tests: nothing of the library may need them.
 NOT_IN_LIBRARY = ("gtest/", "gmock/", "rapidcheck", "benchmark/", "fmt/", "CLI/")
 # Libraries that one folder alone may include.
-ONLY_IN = {"sqlite3": "sql", "libpq": "sql", "zstd": "fs", "utf8proc": "search"}
+ONLY_IN = {"sqlite3": "sql", "libpq": "sql", "zstd": "fs", "utf8proc": "search", "curl/": "net"}
 
 
 def reach(folder):

@@ -15,6 +15,7 @@
 
 #include "backend/attachment.h"
 #include "backend/lineage.h"
+#include "backend/log_watch.h"
 #include "base/clock.h"
 #include "model/door.h"
 #include "model/envelope.h"
@@ -112,6 +113,9 @@ class Backend {
 
   virtual Result<AppendResult> append(const std::string& session_id, const Batch& batch,
                                       const AppendOptions& options) = 0;
+
+  /// For as long as this backend lives.
+  virtual std::unique_ptr<LogWatch> watch();
 
   /// Makes durable whatever of the session can be read: before something durable
   /// refers to it.

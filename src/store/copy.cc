@@ -7,7 +7,10 @@
 #include "base/json_scan.h"
 #include "base/sha256.h"
 #include "base/try.h"
+#include "events/event_log.h"
+#include "events/feed.h"
 #include "quipu/attachments.h"
+#include "quipu/events.h"
 #include "store/guarded.h"
 
 namespace quipu {
@@ -81,6 +84,32 @@ class Copy {
     return {};
   }
 
+  // What programs said. The log itself is not copied: its order, and what it tells of
+  // sessions, are the other store's.
+  Result<void> events() {
+    events::EventLog log(from_.backend(), {});
+    events::Feed feed(log, {.batch = kBatchEntries}, events::Feed::Own::kLeftOut);
+    EventStore there(to_);
+    TRY(feed.rewind());
+    while (!feed.at_end()) {
+      TRY_ASSIGN(auto read, feed.read());
+      std::vector<NewEvent> batch;
+      std::size_t bytes = 0;
+      for (Event& event : read) {
+        if (bytes >= kBatchBytes) TRY(add(there, batch));
+        if (batch.empty()) bytes = 0;
+        bytes += event.payload.size();
+        batch.push_back({.id = std::move(event.id),
+                         .type = std::move(event.type),
+                         .timestamp = std::move(event.timestamp),
+                         .source = std::move(event.source),
+                         .payload = std::move(event.payload)});
+      }
+      TRY(add(there, batch));
+    }
+    return {};
+  }
+
   CopyReport report;
   std::set<std::string> attachments;
 
@@ -117,6 +146,14 @@ class Copy {
     TRY_ASSIGN(const AppendResult added, to_.backend()->append(id, batch, options));
     report.entries_added += added.appended_count;
     report.entries_present += added.already_present;
+    return {};
+  }
+
+  Result<void> add(EventStore& there, std::vector<NewEvent>& batch) {
+    TRY_ASSIGN(const EventsAppended added, there.append(batch));
+    report.entries_added += added.appended;
+    report.entries_present += added.already_present;
+    batch.clear();
     return {};
   }
 
@@ -185,8 +222,10 @@ Result<CopyReport> copy_store(Store& from, Store& to, const CopyOptions& options
     TRY_ASSIGN(const std::vector<std::string> system, backend.list_system());
     for (const std::string& id : system) {
       // Sessions name their projects; the rest is the store's as a whole.
-      if (options.sessions.empty() || id == kProjects) TRY(copy.log(id));
+      const bool is_wanted = options.sessions.empty() || id == kProjects;
+      if (is_wanted && !events::EventLog::is_segment(id)) TRY(copy.log(id));
     }
+    if (options.sessions.empty()) TRY(copy.events());
     for (const std::string& id : ids) {
       auto copied = copy.log(id);
       if (!copied.ok() && is_about_storage(copied.error().code())) return std::move(copied).error();

@@ -107,7 +107,7 @@ Result<void> IndexBatch::add(Backend& backend, const SurveyedLog& log) {
   const auto known = after_.logs.find(log.session_id);
   bool is_new = true;
   if (known != after_.logs.end()) {
-    TRY_ASSIGN(const bool grown, goes_on(known->second.cursor, own, log));
+    TRY_ASSIGN(const bool grown, is_beginning(known->second.cursor, own, log));
     if (grown) step.log = known->second;
     is_new = !grown;
   }

@@ -306,8 +306,8 @@ void add_entry(SessionRow& row, const StoredEntry& stored, bool first, bool reda
 
 // The row's entries are the first of this log, and nothing that was added since
 // changes what they said.
-Result<bool> can_go_on(const SessionRow& known, const LogView& own, const SurveyedLog& log) {
-  TRY_ASSIGN(const bool grown, goes_on(known.cursor, own, log));
+Result<bool> goes_on(const SessionRow& known, const LogView& own, const SurveyedLog& log) {
+  TRY_ASSIGN(const bool grown, is_beginning(known.cursor, own, log));
   const FoldState& fold = own.fold();
   const Ordinal redaction = fold.last_fact[static_cast<std::size_t>(EntryType::kRedaction)];
   return grown && (redaction == kNone || redaction - fold.base < known.cursor.entries);
@@ -325,7 +325,7 @@ Result<SessionRow> fold_session(Backend& backend, const std::string& session_id,
 
   SessionRow row;
   if (known != nullptr) {
-    TRY_ASSIGN(const bool grown, can_go_on(*known, own, log));
+    TRY_ASSIGN(const bool grown, goes_on(*known, own, log));
     if (grown) row = *known;
   }
   row.session_id = session_id;
@@ -335,11 +335,7 @@ Result<SessionRow> fold_session(Backend& backend, const std::string& session_id,
     add_entry(row, stored, next == 0, lineage->is_redacted(base + next), *lineage);
     if (next + 1 == count) row.cursor.tail_crc = crc32c(stored.text);
   }
-  row.cursor.device = log.device;
-  row.cursor.inode = log.inode;
-  row.cursor.settled_bytes = own.settled_bytes();
-  row.cursor.modified_ms = log.modified_ms;
-  row.cursor.entries = count;
+  row.cursor = cursor_at_end(log, own, row.cursor.tail_crc);
   // It may have grown since it was looked at, within the millisecond.
   row.summary.log_bytes = std::max(log.bytes, own.settled_bytes());
   row.summary.damaged = own.damaged();

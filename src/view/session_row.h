@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ struct CountedRequest {
 
   bool operator==(const CountedRequest&) const = default;
 };
+
+struct SessionRow;
+using RowPointer = std::shared_ptr<const SessionRow>;
 
 struct SessionRow {
   std::string session_id{};
@@ -64,9 +68,5 @@ struct SessionRow {
 std::string encode_row(const SessionRow& row);
 std::optional<SessionRow> decode_row(std::string session_id, const LogCursor& cursor,
                                      std::string_view record);
-
-/// Over everything that is stored of a row.
-std::uint32_t row_crc(const std::string& session_id, const LogCursor& cursor,
-                      std::string_view record);
 
 }  // namespace quipu::view

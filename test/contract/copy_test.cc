@@ -10,7 +10,9 @@
 #include "backend/backend.h"
 #include "contract/random_history.h"
 #include "quipu/attachments.h"
+#include "quipu/events.h"
 #include "store/header_entry.h"
+#include "support/event_reader.h"
 #include "support/fresh_store.h"
 #include "support/scale.h"
 
@@ -259,6 +261,29 @@ TEST_F(CopyTest, WhoeverNamesSessionsGetsProjectsAndNothingElse) {
   ASSERT_TRUE(copy_store(from_.store(), to_.store(), only).ok());
   EXPECT_EQ(std::vector<std::string>{"system/projects"},
             to_.store().backend()->list_system().value());
+}
+
+// Their places are each store's own, and so is what it tells of its sessions.
+TEST_F(CopyTest, EventsComeAlong) {
+  ASSERT_TRUE(from_.create("s1").ok());
+  const auto append = [](Store& store, const std::string& type, const std::string& id) {
+    const NewEvent event{.id = id, .type = type, .source = "test", .payload = R"({"n":1})"};
+    ASSERT_TRUE(EventStore(store, {.segment_bytes = 1}).append({&event, 1}).ok());
+  };
+  const auto types = [](Store& store) {
+    std::vector<std::string> all;
+    auto tail = must(EventStore(store).tail());
+    for (const Event& event : all_of(tail)) all.push_back(event.type);
+    return all;
+  };
+  append(from_.store(), "a", "1");
+  ASSERT_EQ((std::vector<std::string>{"a", "quipu.session_created"}), types(from_.store()));
+  append(from_.store(), "b", "2");
+  append(to_.store(), "c", "3");
+  const auto copied = copy_store(from_.store(), to_.store());
+  ASSERT_TRUE(copied.ok()) << copied.error().message();
+  EXPECT_EQ(0u, copy_store(from_.store(), to_.store())->entries_added);
+  EXPECT_EQ((std::vector<std::string>{"c", "a", "b", "quipu.session_created"}), types(to_.store()));
 }
 
 TEST_F(CopyTest, ToItselfItIsRefused) {

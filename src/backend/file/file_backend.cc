@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "backend/file/file_watch.h"
 #include "base/share_out.h"
 #include "base/try.h"
 #include "log/inspect.h"
@@ -264,6 +265,12 @@ Result<AppendResult> FileBackend::append(const std::string& session_id, const Ba
   TRY(settle_names());
   return for_session(session_id,
                      session(session_id)->append(batch, options, inherited_of(session_id)));
+}
+
+// The system waits by its own clock: whoever brought another waits by that.
+std::unique_ptr<LogWatch> FileBackend::watch() {
+  auto watch = &clock_ == &Clock::system() ? watch_files(*fs_, clock_) : nullptr;
+  return watch ? std::move(watch) : Backend::watch();
 }
 
 Result<void> FileBackend::settle(const std::string& session_id) {

@@ -7,7 +7,7 @@
 //   attachments/<sha256>     large parts of payloads, shared by all sessions
 //   system/<name>.jsonl      logs of the store's own; the same files otherwise
 //   quarantine/ trash/       nothing vanishes
-//   views.db                 computed from the logs: see src/view
+//   views.db usage.db        computed from the logs: see src/view
 //
 // The directory is the authority on what exists. Readers never write.
 #pragma once
@@ -61,6 +61,7 @@ class FileBackend : public Backend {
                                               std::shared_ptr<const Ancestry> inherited) override;
   Result<AppendResult> append(const std::string& session_id, const Batch& batch,
                               const AppendOptions& options) override;
+  std::unique_ptr<LogWatch> watch() override;
   Result<void> settle(const std::string& session_id) override;
   AttachmentStore& attachments() override { return attachments_; }
   Result<MigrationResult> migrate(const std::string& session_id) override;

@@ -418,6 +418,16 @@ Result<void> SqlBackend::append(Session& known, const Batch& batch, const Append
   }
 }
 
+// Of the same database as `survey`, which may have heard less than another.
+std::unique_ptr<LogWatch> SqlBackend::watch() {
+  return std::make_unique<PollingWatch>(clock_, [pool = replica_]() -> Result<std::string> {
+    return pool->reading([](sql::Engine& engine) -> Result<std::string> {
+      TRY_ASSIGN(auto stamp, engine.word(kStamp));
+      return stamp ? *std::move(stamp) : std::string("nothing");
+    });
+  });
+}
+
 Result<void> SqlBackend::settle(const std::string& session_id) {
   static_cast<void>(session_id);  // a database has one log for all
   if (not_writable_) return {};

@@ -66,6 +66,7 @@ class SqlBackend : public Backend {
                                               std::shared_ptr<const Ancestry> inherited) override;
   Result<AppendResult> append(const std::string& session_id, const Batch& batch,
                               const AppendOptions& options) override;
+  std::unique_ptr<LogWatch> watch() override;
   Result<void> settle(const std::string& session_id) override;
   AttachmentStore& attachments() override { return attachments_; }
   Result<MigrationResult> migrate(const std::string& session_id) override;

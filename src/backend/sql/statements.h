@@ -71,6 +71,12 @@ inline constexpr Text kReadChecked =
     "SELECT id, type, parent, depth, orphan, line, ordinal, crc FROM @entries"
     " WHERE session_id = $1 AND ordinal >= $2 ORDER BY ordinal LIMIT $3";
 
+/// Another text after every commit that added entries. SQLite: one writer at a time, and the
+/// last entry of all is never removed. PostgreSQL gives out positions before it commits, so
+/// the highest says nothing; which transactions have ended does.
+inline constexpr Text kStamp{"SELECT CAST(MAX(position) AS TEXT) FROM @entries",
+                             "SELECT pg_current_snapshot()::text"};
+
 /// What was committed before, in whatever way, is on the disk when this is.
 inline constexpr Text kSettle{"UPDATE @quipu_store SET value = value + 1 WHERE name = 'settled'",
                               "SELECT pg_logical_emit_message(true, 'quipu', 'settled')"};
