@@ -8,8 +8,9 @@ namespace quipu::bench {
 namespace {
 
 constexpr std::size_t kWords = 200'000;
+constexpr std::size_t kNames = 100'000;
 constexpr std::size_t kChances = std::size_t{1} << 22;
-constexpr double kZipf = 1.05;
+constexpr double kZipf = 1.25;
 constexpr std::uint64_t kWordSeed = 19'110'724;
 
 std::string made_up_word(std::mt19937_64& random) {
@@ -19,7 +20,7 @@ std::string made_up_word(std::mt19937_64& random) {
   constexpr std::string_view kMiddle[] = {"a", "e", "i", "o", "u", "ea", "ou", "ai", "oo"};
   constexpr std::string_view kEnd[] = {"", "n", "r", "s", "t", "l", "ck", "nd", "st", "m"};
   std::string word;
-  for (std::size_t i = 1 + random() % 4; i > 0; --i) {
+  for (std::size_t i = 1 + random() % 3; i > 0; --i) {
     word += kBegin[random() % std::size(kBegin)];
     word += kMiddle[random() % std::size(kMiddle)];
     word += kEnd[random() % std::size(kEnd)];
@@ -36,9 +37,6 @@ SearchText::SearchText() {
     std::string word = made_up_word(random);
     if (word.size() > 1 && made.insert(word).second) words_.push_back(std::move(word));
   }
-  // Short words are common ones.
-  std::stable_sort(words_.begin(), words_.begin() + 2000,
-                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
   double all = 0;
   for (std::size_t i = 0; i < kWords; ++i) all += std::pow(i + 1, -kZipf);
   double so_far = 0;
@@ -47,14 +45,21 @@ SearchText::SearchText() {
     const auto end = static_cast<std::size_t>(so_far / all * static_cast<double>(kChances));
     while (chances_.size() < end) chances_.push_back(static_cast<std::uint32_t>(i));
   }
+  for (std::size_t i = 0; i < kNames; ++i) {
+    std::string capital = word(random);
+    capital[0] = static_cast<char>(capital[0] - 'a' + 'A');
+    snakes_.push_back(word(random) + "_" + word(random));
+    camels_.push_back(word(random) + capital);
+    paths_.push_back("src/" + word(random) + "/" + word(random) + ".cc");
+  }
 }
 
-const std::string& SearchText::word(Random& random) const {
-  return words_[chances_[random() % chances_.size()]];
+const std::string& SearchText::one_of(const std::vector<std::string>& words, Random& random) const {
+  return words[chances_[random() % chances_.size()] % words.size()];
 }
 
 void SearchText::add_prose(std::string& text, Random& random) const {
-  if (random() % 50 == 0) {
+  if (random() % 100 == 0) {
     char unique[24];
     std::snprintf(unique, sizeof unique, "%012llx",
                   static_cast<unsigned long long>(random() & 0xffffffffffff));
@@ -67,19 +72,15 @@ void SearchText::add_prose(std::string& text, Random& random) const {
 }
 
 void SearchText::add_code(std::string& text, Random& random) const {
-  const auto capital = [](std::string word) {
-    word[0] = static_cast<char>(word[0] - 'a' + 'A');
-    return word;
-  };
   switch (random() % 8) {
     case 0:
-      text += word(random) + "_" + word(random);
+      text += one_of(snakes_, random);
       break;
     case 1:
-      text += word(random) + capital(word(random)) + "(";
+      text += one_of(camels_, random) + "(";
       break;
     case 2:
-      text += "src/" + word(random) + "/" + word(random) + ".cc:" + std::to_string(random() % 900);
+      text += one_of(paths_, random) + ":" + std::to_string(random() % 900);
       break;
     case 3:
       text += std::to_string(random() % 100'000) + ");";

@@ -17,6 +17,7 @@ constexpr int kRebuilds = 2;
 // Of more blocks than this a filter is cheaper than naming them.
 constexpr std::size_t kBlocksNamed = 64;
 constexpr std::size_t kLostBlocksMin = 64;
+constexpr std::uint64_t kMuchText = std::uint64_t{16} << 20;
 
 }  // namespace
 
@@ -185,6 +186,8 @@ Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& prog
     report += batch.report();
     if (progress && !progress(pass.done, work.bytes)) break;
   } while (pass.next < work.stale.size());
+  // After much was written the database's log is as large as the index itself.
+  if (report.text_bytes > kMuchText) TRY(cut_off_log(*engine));
   return Outcome::kDone;
 }
 
