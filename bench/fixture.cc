@@ -69,7 +69,9 @@ Sizes Sizes::smoke() {
           .import_files = 20,
           .import_rounds = 1,
           .watch_files = 20,
-          .watch_seconds = 0.5};
+          .watch_seconds = 0.5,
+          .search_bytes = 1'000'000,
+          .search_rounds = 2};
 }
 
 Fixture::Fixture(Sizes sizes) : sizes_(std::move(sizes)) {

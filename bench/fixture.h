@@ -38,6 +38,8 @@ struct Sizes {
   std::size_t import_rounds = 3;
   std::size_t watch_files = 1'000;
   double watch_seconds = 10;
+  std::uint64_t search_bytes = 1'000'000'000;
+  std::size_t search_rounds = 40;
 
   /// As small as it can be and still run every line.
   static Sizes smoke();

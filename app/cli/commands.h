@@ -31,6 +31,8 @@ void add_sources(CommandLine& line);
 void add_adopt(CommandLine& line);
 void add_usage(CommandLine& line);
 void add_events(CommandLine& line);
+void add_search(CommandLine& line);
+void add_reindex(CommandLine& line);
 void add_stats(CommandLine& line);
 void add_rename(CommandLine& line);
 void add_tag(CommandLine& line);

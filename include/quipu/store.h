@@ -37,7 +37,8 @@ class Clock;
 class Random;
 namespace view {
 class Catalogue;
-}
+class UsageView;
+}  // namespace view
 namespace search {
 class IndexDatabase;
 }
@@ -261,9 +262,10 @@ class Store {
   /// unknown URL.
   static Result<Store> open(std::string_view url, const StoreOptions& options = {});
 
-  /// For the library and its tests.
+  /// For the library and its tests: null means views that are kept in memory.
   explicit Store(std::shared_ptr<Backend> backend,
                  std::shared_ptr<view::Catalogue> catalogue = nullptr,
+                 std::shared_ptr<view::UsageView> usage = nullptr,
                  std::shared_ptr<search::IndexDatabase> indexes = nullptr);
 
   SessionStore& sessions() { return *sessions_; }
@@ -271,6 +273,7 @@ class Store {
   const std::shared_ptr<Backend>& backend() const { return backend_; }
   /// For the library: where what is searched is kept.
   const std::shared_ptr<search::IndexDatabase>& indexes() const { return indexes_; }
+  view::UsageView& usage_view() { return *usage_; }
   const std::string& id() const;
 
   /// Syncs what is not yet durable and closes; calls after it answer
@@ -282,6 +285,7 @@ class Store {
   std::shared_ptr<Backend> backend_;
   std::shared_ptr<search::IndexDatabase> indexes_;
   std::unique_ptr<SessionStore> sessions_;
+  std::shared_ptr<view::UsageView> usage_;
 };
 
 }  // namespace quipu

@@ -83,8 +83,12 @@ void write_number(json::Writer& out, std::string_view key, std::optional<std::ui
   if (number) out.member(key, *number);
 }
 
-void write_usage(json::Writer& out, const Usage& usage) {
-  out.key("usage").begin_object();
+}  // namespace
+
+std::string encode_usage(const Usage& usage) {
+  std::string object;
+  json::Writer out(object);
+  out.begin_object();
   write_number(out, "tokensIn", usage.tokens_in);
   write_number(out, "tokensOut", usage.tokens_out);
   write_number(out, "cacheRead", usage.cache_read);
@@ -98,9 +102,8 @@ void write_usage(json::Writer& out, const Usage& usage) {
   write_number(out, "latencyMs", usage.latency_ms);
   write_extra(out, usage.extra);
   out.end_object();
+  return object;
 }
-
-}  // namespace
 
 std::string_view name(Role role) {
   switch (role) {
@@ -176,7 +179,7 @@ std::string encode_message(const Message& message) {
       .text_member("provider", message.provider)
       .text_member("requestId", message.request_id)
       .text_member("stopReason", message.stop_reason);
-  if (message.usage) write_usage(out, *message.usage);
+  if (message.usage) out.raw_member("usage", encode_usage(*message.usage));
   write_extra(out, message.extra);
   out.end_object();
   return payload;

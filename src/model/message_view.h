@@ -8,6 +8,7 @@
 // (a seal or `json::scrubbed` said so); its shape is taken as it comes.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +53,8 @@ MessageView read_message(std::string_view payload, std::vector<PartView>& parts)
 void read_content(std::string_view content, std::vector<PartView>& parts);
 
 Usage read_usage(std::string_view object);
+/// Its other way round.
+std::string encode_usage(const Usage& usage);
 
 /// Whether a token says anything but white space.
 bool says_something(std::string_view token);

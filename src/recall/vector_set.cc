@@ -32,34 +32,36 @@ Row zeroed_rows(std::size_t bytes) {
   return rows;
 }
 
-std::vector<double> unit_vector(std::span<const float> vector) {
-  std::vector<double> unit(vector.begin(), vector.end());
-  double square = 0;
-  for (const double x : unit) square += x * x;
-  const double length = std::sqrt(square);
-  for (double& x : unit) x /= length;
-  return unit;
-}
-
-// A component in two parts; 127 times 65536 is the largest.
+// A component in two parts.
 struct Steps {
   std::int8_t coarse;
   std::int16_t fine;
 };
 constexpr std::int32_t kFine = 65536;
+/// Those of the largest component.
+constexpr double kStepsMax = 127.0 * kFine;
 
-double scale_of(std::span<const double> unit) {
-  double most = 0;
-  for (const double x : unit) most = std::max(most, std::abs(x));
-  return most / (127.0 * kFine);
-}
-
-Steps steps_of(double component, double scale) {
-  const double exact = component / scale;
+Steps split(double exact) {
   const auto steps = static_cast<std::int32_t>(exact + std::copysign(0.5, exact));
   const std::int32_t coarse = (steps + kFine / 2) >> 16;
   return {static_cast<std::int8_t>(coarse), static_cast<std::int16_t>(steps - coarse * kFine)};
 }
+
+// In doubles, where the square of no float is too large or too small.
+struct Extent {
+  explicit Extent(std::span<const float> vector) {
+    double square = 0;
+    for (const double x : vector) {
+      square += x * x;
+      most = std::max(most, std::abs(x));
+    }
+    length = std::sqrt(square);
+  }
+  double steps_per_unit() const { return kStepsMax / most; }
+
+  double length = 0;
+  double most = 0;  // of its components
+};
 
 bool is_better(const search::Match& a, const search::Match& b) {
   return a.score != b.score ? a.score > b.score : a.key > b.key;
@@ -122,16 +124,15 @@ Result<void> VectorSet::put(std::int64_t key, std::span<const float> vector) {
   const Slot at = slot(found->second);
   if (at.block == blocks_.size()) blocks_.push_back(std::make_unique<Block>(width_, dimensions_));
   Block& block = *blocks_[at.block];
-  const std::vector<double> unit = unit_vector(vector);
-  const double scale = scale_of(unit);
+  const Extent extent(vector);
   std::int8_t* const coarse = block.coarse.get() + at.row * width_;
   std::int16_t* const fine = block.fine.data() + at.row * dimensions_;
   for (std::size_t i = 0; i < dimensions_; ++i) {
-    const Steps steps = steps_of(unit[i], scale);
+    const Steps steps = split(vector[i] * extent.steps_per_unit());
     coarse[i] = steps.coarse;
     fine[i] = steps.fine;
   }
-  block.scales[at.row] = scale;
+  block.scales[at.row] = 1 / (extent.steps_per_unit() * extent.length);
   block.keys[at.row] = key;
   return {};
 }
@@ -161,15 +162,15 @@ std::size_t VectorSet::bytes() const {
   return sizeof(*this) + blocks_.size() * block + table;
 }
 
-double VectorSet::cosine(Slot at, std::span<const double> query) const {
+double VectorSet::product(Slot at, std::span<const float> query) const {
   const Block& block = *blocks_[at.block];
   const std::int8_t* const coarse = block.coarse.get() + at.row * width_;
   const std::int16_t* const fine = block.fine.data() + at.row * dimensions_;
   double sum = 0;
   for (std::size_t i = 0; i < dimensions_; ++i) {
-    sum += (coarse[i] * kFine + fine[i]) * query[i];
+    sum += double{query[i]} * (coarse[i] * kFine + fine[i]);
   }
-  return std::clamp(sum * block.scales[at.row], -1.0, 1.0);
+  return sum * block.scales[at.row];
 }
 
 Result<std::vector<search::Match>> VectorSet::nearest(std::span<const float> query,
@@ -180,10 +181,11 @@ Result<std::vector<search::Match>> VectorSet::nearest(std::span<const float> que
   count = std::min(count, size());
   if (count == 0) return answer;
 
-  const std::vector<double> unit = unit_vector(query);
-  const double scale = scale_of(unit);
+  const Extent extent(query);
   const Row coarse = zeroed_rows(width_);
-  for (std::size_t i = 0; i < dimensions_; ++i) coarse[i] = steps_of(unit[i], scale).coarse;
+  for (std::size_t i = 0; i < dimensions_; ++i) {
+    coarse[i] = split(query[i] * extent.steps_per_unit()).coarse;
+  }
 
   Best best(std::max(count * kCandidatesPerAnswer, kCandidatesMin));
   std::array<std::int32_t, kBlockRows> products;
@@ -198,7 +200,8 @@ Result<std::vector<search::Match>> VectorSet::nearest(std::span<const float> que
     }
   }
   for (const auto& candidate : best.candidates()) {
-    answer.push_back({candidate.key, cosine(slot(candidate.slot), unit)});
+    const double cosine = product(slot(candidate.slot), query) / extent.length;
+    answer.push_back({candidate.key, std::clamp(cosine, -1.0, 1.0)});
   }
   std::ranges::sort(answer, is_better);
   answer.resize(std::min(count, answer.size()));

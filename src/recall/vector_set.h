@@ -64,7 +64,8 @@ class VectorSet {
     std::size_t row = 0;
   };
   Slot slot(std::size_t number) const;
-  double cosine(Slot slot, std::span<const double> query) const;
+  /// Of the query and a vector of length 1.
+  double product(Slot slot, std::span<const float> query) const;
 
   std::size_t dimensions_;
   std::size_t width_;  // of a row, with what fills it up

@@ -52,11 +52,11 @@ std::vector<Choice> choose(const Terms& terms, const Scope& scope) {
 }
 
 Candidates::Candidates(const Terms& terms, const MatchOptions& options, const Scope& scope)
-    : terms_(terms.size()),
+    : terms_(terms),
       options_(options),
       counts_holders_(scope.statistics.holders.empty()),
       scope_(scope) {
-  scope_.statistics.holders.resize(terms_);
+  scope_.statistics.holders.resize(terms_.size());
 }
 
 void Candidates::note_totals(std::int64_t documents, std::int64_t words) {
@@ -68,7 +68,7 @@ void Candidates::note_totals(std::int64_t documents, std::int64_t words) {
 
 bool Candidates::add(std::int64_t key, std::uint32_t length, std::span<const Found> found) {
   if (counts_holders_) {
-    std::vector<bool> seen(terms_);
+    std::vector<bool> seen(terms_.size());
     for (const Found& one : found) {
       if (!seen[one.term]) scope_.statistics.holders[one.term] += 1;
       seen[one.term] = true;
@@ -85,8 +85,9 @@ bool Candidates::add(std::int64_t key, std::uint32_t length, std::span<const Fou
 }
 
 std::vector<Match> Candidates::ranked() {
-  const std::vector<double> worth = worths(scope_.statistics);
-  std::vector<Occurrence> occurrences(terms_);
+  std::vector<double> worth = worths(scope_.statistics);
+  for (std::size_t i = 0; i < terms_.size(); ++i) worth[i] *= terms_[i].weight;
+  std::vector<Occurrence> occurrences(terms_.size());
   std::vector<Match> matches;
   matches.reserve(rows_.size());
   for (const Row& row : rows_) {

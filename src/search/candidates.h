@@ -77,7 +77,7 @@ class Candidates {
     std::uint32_t begin, end;  // in `found_`
   };
 
-  const std::size_t terms_;
+  const Terms terms_;
   const MatchOptions& options_;
   const bool counts_holders_;
   Scope scope_;

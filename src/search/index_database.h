@@ -32,8 +32,8 @@ namespace quipu::search {
 /// The tables of one user. Statements are in the words of sql::Text.
 struct IndexTables {
   std::string name{};  // [a-z_]+
-  /// Any text; another one than that of the tables means: make them anew. The analyser's version is
-  /// part of it by itself.
+  /// Any text; another one than that of the tables means: make them anew. Where there are text
+  /// indexes the analyser's version is part of it by itself.
   std::string version{};
   std::vector<sql::Text> create{};
   /// If they are there.

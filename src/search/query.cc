@@ -9,6 +9,10 @@
 namespace quipu::search {
 namespace {
 
+// A name in full, or a hump, beside the words that ask for the same: at its full weight it would
+// drown the other words of the question. Measured (docs/search.md).
+constexpr double kOtherFormWeight = 0.25;
+
 constexpr std::string_view kWideSpace = "\u3000";
 
 bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
@@ -65,10 +69,14 @@ class Parser : public TokenSink {
   bool take(const Token& token) override {
     const bool is_lone = is_lone_pair_character(token.text);
     if (is_lone && token.same_place) return true;  // the pair before it has it
-    Term term{.tokens = {std::string(token.text)}, .is_prefix = is_lone};
+    Term term{.tokens = {std::string(token.text)},
+              .is_prefix = is_lone,
+              .weight = token.same_place ? kOtherFormWeight : 1};
     if (is_stop_word(token.text)) {
       // Not a word of the query unless it stays alone, so not counted.
-      if (stop_words_.size() < kTermsMax) add_to(stop_words_, std::move(term));
+      if (stop_words_.size() < kTermsMax && !is_known(stop_words_, term)) {
+        stop_words_.push_back(std::move(term));
+      }
     } else {
       add(query_.any, std::move(term));
     }
@@ -170,18 +178,24 @@ class Parser : public TokenSink {
     add(into, {.tokens = std::move(sink.tokens), .is_prefix = is_prefix});
   }
 
-  static bool add_to(std::vector<Term>& terms, Term term) {
-    if (std::ranges::find(terms, term) != terms.end()) return false;
-    terms.push_back(std::move(term));
-    return true;
+  // Whether it is there; then it has the greater of both weights.
+  static bool is_known(std::vector<Term>& terms, const Term& term) {
+    for (Term& known : terms) {
+      if (known.tokens != term.tokens || known.is_prefix != term.is_prefix) continue;
+      known.weight = std::max(known.weight, term.weight);
+      return true;
+    }
+    return false;
   }
 
   void add(std::vector<Term>& terms, Term term) {
-    if (term_count_ < kTermsMax) {
-      term_count_ += add_to(terms, std::move(term)) ? 1 : 0;
-    } else if (std::ranges::find(terms, term) == terms.end()) {
+    if (is_known(terms, term)) return;
+    if (term_count_ == kTermsMax) {
       query_.is_cut = true;
+      return;
     }
+    terms.push_back(std::move(term));
+    ++term_count_;
   }
 
   std::string_view text_;

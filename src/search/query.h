@@ -33,6 +33,8 @@ struct Term {
   std::vector<std::string> tokens{};
   /// The last token is the beginning of a word.
   bool is_prefix = false;
+  /// What it counts beside others. Less than 1 for other forms of what is asked for anyway.
+  double weight = 1;
 
   bool operator==(const Term&) const = default;
 };

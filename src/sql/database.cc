@@ -217,6 +217,9 @@ Result<void> Connection::make_empty() {
   const auto set = [this](int on) {
     return sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_RESET_DATABASE, on, nullptr);
   };
+  // Whoever has the file open must not be in the way: with a write-ahead log nobody is, but that
+  // there is one is not known before something was read.
+  ignore(execute("SELECT 1 FROM sqlite_master LIMIT 1"), "what is there may be anything");
   if (const int status = set(1); status != SQLITE_OK) return error_of(status, database_.get());
   auto emptied = execute("VACUUM");
   set(0);

@@ -11,6 +11,7 @@
 #include "search/index_database.h"
 #include "store/index_place.h"
 #include "view/catalogue.h"
+#include "view/usage_view.h"
 
 namespace quipu {
 namespace {
@@ -58,20 +59,31 @@ Result<std::shared_ptr<sqlstore::SqlBackend>> open_sql_store(std::string_view ur
 }
 
 // Null, which is "in memory", when there is no saying where it would be.
-std::unique_ptr<view::ViewFile> open_view_file(const std::string& path) {
+std::unique_ptr<view::ViewFile> open_view_file(const view::ViewSchema& schema,
+                                               const std::string& path) {
+  if (path.empty()) return nullptr;
   std::error_code failed;
   const std::string absolute = std::filesystem::absolute(path, failed).string();
   auto fs = fs::PosixFs::open(path);
   if (failed || !fs.ok()) return nullptr;
-  return std::make_unique<view::ViewFile>(std::move(fs).value(), absolute);
+  return std::make_unique<view::ViewFile>(schema, std::move(fs).value(), absolute);
 }
 
 // What is computed from a database is kept where the system keeps such things: there may be
-// no directory beside it, and it may be another machine's.
-std::unique_ptr<view::ViewFile> open_cached_views(const std::string& store_id) {
+// no directory beside it, and it may be another machine's. Empty: nowhere.
+std::string cached_views(const std::string& store_id) {
   const std::string place = cache_directory(store_id);
-  if (place.empty() || !fs::PosixFs::make_root(place).ok()) return nullptr;
-  return open_view_file(place);
+  return !place.empty() && fs::PosixFs::make_root(place).ok() ? place : std::string();
+}
+
+// A store whose views are kept in this directory.
+Store with_views(std::shared_ptr<Backend> backend, const std::string& directory,
+                 std::shared_ptr<search::IndexDatabase> indexes) {
+  auto catalogue =
+      std::make_shared<view::Catalogue>(backend, open_view_file(view::Catalogue::kFile, directory));
+  auto usage = std::make_shared<view::UsageView>(backend, catalogue,
+                                                 open_view_file(view::UsageView::kFile, directory));
+  return Store(std::move(backend), std::move(catalogue), std::move(usage), std::move(indexes));
 }
 
 }  // namespace
@@ -82,12 +94,10 @@ Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
   if (url == kMemoryScheme) return Store(memory::make_backend(clock, random));
   if (sqlstore::is_database(url)) {
     TRY_ASSIGN(auto backend, open_sql_store(url, options, clock, random));
-    auto views = open_cached_views(backend->store_id());
-    auto catalogue = std::make_shared<view::Catalogue>(backend, std::move(views));
     auto indexes = sqlstore::is_postgres(url)
                        ? std::make_shared<search::IndexDatabase>(backend->connections())
                        : index_in({cache_directory(backend->store_id())}, clock);
-    return Store(std::move(backend), std::move(catalogue), std::move(indexes));
+    return with_views(backend, cached_views(backend->store_id()), std::move(indexes));
   }
   if (url.starts_with(kFileScheme)) {
     url.remove_prefix(kFileScheme.size());
@@ -97,17 +107,18 @@ Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
         .with_hint("use file:DIR or a directory, sqlite:FILE, postgres://…, or memory:");
   }
   TRY_ASSIGN(auto backend, open_file_store(std::string(url), options, clock, random));
-  auto catalogue = std::make_shared<view::Catalogue>(backend, open_view_file(std::string(url)));
   auto indexes = index_in({std::string(url), cache_directory(backend->store_id())}, clock);
-  return Store(std::move(backend), std::move(catalogue), std::move(indexes));
+  return with_views(std::move(backend), std::string(url), std::move(indexes));
 }
 
 Store::Store(std::shared_ptr<Backend> backend, std::shared_ptr<view::Catalogue> catalogue,
-             std::shared_ptr<search::IndexDatabase> indexes)
-    : backend_(backend),
-      indexes_(indexes ? std::move(indexes)
-                       : std::make_shared<search::IndexDatabase>(backend->filler().clock)),
-      sessions_(std::make_unique<SessionStore>(std::move(backend), std::move(catalogue))) {}
+             std::shared_ptr<view::UsageView> usage, std::shared_ptr<search::IndexDatabase> indexes)
+    : backend_(std::move(backend)), indexes_(std::move(indexes)), usage_(std::move(usage)) {
+  if (!indexes_) indexes_ = std::make_shared<search::IndexDatabase>(backend_->filler().clock);
+  if (!catalogue) catalogue = std::make_shared<view::Catalogue>(backend_, nullptr);
+  if (!usage_) usage_ = std::make_shared<view::UsageView>(backend_, catalogue, nullptr);
+  sessions_ = std::make_unique<SessionStore>(backend_, std::move(catalogue));
+}
 
 const std::string& Store::id() const { return backend_->store_id(); }
 

@@ -12,6 +12,13 @@
 namespace quipu::view {
 namespace {
 
+constexpr const char* kSteps[] = {
+    ViewSchema::kCreate,
+    // Rows of schema 1 took what was said about a session for activity in it.
+    "DELETE FROM sessions",
+    // Those of schema 2 knew nothing of imported records.
+    "DELETE FROM sessions"};
+
 // Folding fewer entries than this takes less time than writing a row.
 constexpr Ordinal kWorthAWrite = 64;
 
@@ -65,6 +72,23 @@ bool is_up_to_date(const SessionRow& row, const SurveyedLog& log) {
   return row.summary.problem.empty() && is_fresh(row.cursor, log);
 }
 
+// Null: no such row.
+RowPointer decode_pointer(std::string session_id, const LogCursor& cursor,
+                          std::string_view record) {
+  auto row = decode_row(std::move(session_id), cursor, record);
+  return row ? std::make_shared<const SessionRow>(*std::move(row)) : nullptr;
+}
+
+std::vector<ViewRecord> records_of(const std::vector<RowPointer>& rows) {
+  std::vector<ViewRecord> records;
+  records.reserve(rows.size());
+  for (const RowPointer& row : rows) {
+    if (!row->summary.problem.empty()) continue;  // nothing that was read
+    records.push_back({row->session_id, row->cursor, encode_row(*row)});
+  }
+  return records;
+}
+
 // A log on its way into a list.
 struct Refreshed {
   const SurveyedLog* log = nullptr;
@@ -75,12 +99,20 @@ struct Refreshed {
 
 }  // namespace
 
+const ViewSchema Catalogue::kFile{.file = "views.db", .steps = kSteps};
+
 void Catalogue::load() {
   if (loaded_) return;
   loaded_ = true;
   if (!file_) return;
-  rows_ = file_->load();
-  std::sort(rows_.begin(), rows_.end(), by_id);
+  std::vector<RowPointer> rows;
+  file_->load([&](std::string id, const LogCursor& cursor, std::string_view record) {
+    const auto row = decode_pointer(std::move(id), cursor, record);
+    if (row) rows.push_back(row);
+    return row != nullptr;
+  });
+  std::sort(rows.begin(), rows.end(), by_id);
+  rows_ = std::move(rows);
 }
 
 // Null for a session that is gone.
@@ -147,10 +179,10 @@ Result<void> Catalogue::refresh() {
   }
 
   MutexLock lock(mutex_);
-  rows_ = std::move(rows);
+  rows_ = rows;
   if (!changed.empty() || !gone.empty() || newest_.size() != rows_.size()) sort();
   if (file_ && (!changed.empty() || !gone.empty() || file_->is_behind())) {
-    file_->save(changed, gone, rows_);
+    file_->save(records_of(changed), gone, [&] { return records_of(rows); });
   }
   return {};
 }
@@ -206,8 +238,15 @@ Result<Page<SessionSummary>> Catalogue::list(const SessionFilter& filter, const 
 RowPointer Catalogue::known_row(const std::string& session_id) {
   MutexLock lock(mutex_);
   if (const auto row = described_.find(session_id); row != described_.end()) return row->second;
-  if (!loaded_) return file_ ? file_->find(session_id) : nullptr;
-  return find_row(rows_, session_id);
+  if (loaded_) return find_row(rows_, session_id);
+  RowPointer found;
+  if (file_) {
+    file_->find(session_id, [&](std::string id, const LogCursor& cursor, std::string_view record) {
+      found = decode_pointer(std::move(id), cursor, record);
+      return found != nullptr;
+    });
+  }
+  return found;
 }
 
 // After the first list it is the next one that writes.
@@ -215,7 +254,9 @@ void Catalogue::keep(const RowPointer& row, const SessionRow* known) {
   MutexLock lock(mutex_);
   described_[row->session_id] = row;
   const Ordinal had = known != nullptr ? known->cursor.entries : 0;
-  if (file_ && !loaded_ && row->cursor.entries >= had + kWorthAWrite) file_->put(row);
+  if (file_ && !loaded_ && row->cursor.entries >= had + kWorthAWrite) {
+    file_->put({row->session_id, row->cursor, encode_row(*row)});
+  }
 }
 
 Result<SessionSummary> Catalogue::describe(const std::string& session_id) {

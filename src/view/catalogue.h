@@ -24,12 +24,16 @@
 
 #include "backend/backend.h"
 #include "base/mutex.h"
+#include "view/session_row.h"
 #include "view/view_file.h"
 
 namespace quipu::view {
 
 class Catalogue {
  public:
+  /// Where rows are kept.
+  static const ViewSchema kFile;
+
   /// `file` null: in memory only.
   Catalogue(std::shared_ptr<Backend> backend, std::unique_ptr<ViewFile> file)
       : backend_(std::move(backend)), file_(std::move(file)) {}

@@ -10,7 +10,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "view/view_file.h"
+#include "view/session_row.h"
 
 namespace quipu::view {
 

@@ -307,24 +307,13 @@ void add_entry(SessionRow& row, const StoredEntry& stored, bool first, bool reda
 // The row's entries are the first of this log, and nothing that was added since
 // changes what they said.
 Result<bool> goes_on(const SessionRow& known, const LogView& own, const SurveyedLog& log) {
-  const LogCursor& cursor = known.cursor;
+  TRY_ASSIGN(const bool grown, is_beginning(known.cursor, own, log));
   const FoldState& fold = own.fold();
-  if (cursor.device != log.device || cursor.inode != log.inode) return false;
-  if (cursor.entries == 0 || cursor.entries > fold.count) return false;
-  // The same size at another time: whatever it was, it was no append.
-  if (cursor.entries == fold.count && cursor.modified_ms != log.modified_ms) return false;
-  TRY_ASSIGN(const StoredEntry last, own.entry(cursor.entries - 1));
-  if (crc32c(last.text) != cursor.tail_crc) return false;
   const Ordinal redaction = fold.last_fact[static_cast<std::size_t>(EntryType::kRedaction)];
-  return redaction == kNone || redaction - fold.base < cursor.entries;
+  return grown && (redaction == kNone || redaction - fold.base < known.cursor.entries);
 }
 
 }  // namespace
-
-bool is_fresh(const LogCursor& cursor, const SurveyedLog& log) {
-  return cursor.device == log.device && cursor.inode == log.inode &&
-         cursor.settled_bytes == log.bytes && cursor.modified_ms == log.modified_ms;
-}
 
 Result<SessionRow> fold_session(Backend& backend, const std::string& session_id,
                                 const SessionRow* known) {
@@ -346,11 +335,7 @@ Result<SessionRow> fold_session(Backend& backend, const std::string& session_id,
     add_entry(row, stored, next == 0, lineage->is_redacted(base + next), *lineage);
     if (next + 1 == count) row.cursor.tail_crc = crc32c(stored.text);
   }
-  row.cursor.device = log.device;
-  row.cursor.inode = log.inode;
-  row.cursor.settled_bytes = own.settled_bytes();
-  row.cursor.modified_ms = log.modified_ms;
-  row.cursor.entries = count;
+  row.cursor = cursor_at_end(log, own, row.cursor.tail_crc);
   // It may have grown since it was looked at, within the millisecond.
   row.summary.log_bytes = std::max(log.bytes, own.settled_bytes());
   row.summary.damaged = own.damaged();

@@ -12,8 +12,4 @@ namespace quipu::view {
 Result<SessionRow> fold_session(Backend& backend, const std::string& session_id,
                                 const SessionRow* known);
 
-/// Whether a row still says everything: the log is the same, and all of it was
-/// settled when the row was made.
-bool is_fresh(const LogCursor& cursor, const SurveyedLog& log);
-
 }  // namespace quipu::view

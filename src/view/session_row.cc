@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "base/crc32c.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 
@@ -199,20 +198,6 @@ std::optional<SessionRow> decode_row(std::string session_id, const LogCursor& cu
   while (const auto member = walk.next()) read_member(*member, row);
   row.finish();
   return row;
-}
-
-std::uint32_t row_crc(const std::string& session_id, const LogCursor& cursor,
-                      std::string_view record) {
-  std::string head = session_id;
-  for (const std::uint64_t number :
-       {cursor.device, cursor.inode, cursor.settled_bytes,
-        static_cast<std::uint64_t>(cursor.modified_ms), std::uint64_t{cursor.entries},
-        std::uint64_t{cursor.tail_crc}}) {
-    head += ' ';
-    head += std::to_string(number);
-  }
-  head += '\n';
-  return crc32c_extend(crc32c(head), record);
 }
 
 }  // namespace quipu::view

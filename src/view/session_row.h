@@ -6,31 +6,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/fold.h"
 #include "model/session_info.h"
 #include "quipu/catalogue.h"
+#include "view/log_cursor.h"
 
 namespace quipu::view {
-
-/// How far a row has read its log.
-struct LogCursor {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::uint64_t settled_bytes = 0;
-  std::int64_t modified_ms = 0;
-  /// Own entries that are in the row.
-  Ordinal entries = 0;
-  /// Of the last one's line. Its seal chains all lines before it, so a line with
-  /// the same sum has the same past.
-  std::uint32_t tail_crc = 0;
-
-  bool operator==(const LogCursor&) const = default;
-};
 
 /// A request whose usage is counted and that may yet be repeated.
 struct CountedRequest {
@@ -41,6 +27,9 @@ struct CountedRequest {
 
   bool operator==(const CountedRequest&) const = default;
 };
+
+struct SessionRow;
+using RowPointer = std::shared_ptr<const SessionRow>;
 
 struct SessionRow {
   std::string session_id{};
@@ -79,9 +68,5 @@ struct SessionRow {
 std::string encode_row(const SessionRow& row);
 std::optional<SessionRow> decode_row(std::string session_id, const LogCursor& cursor,
                                      std::string_view record);
-
-/// Over everything that is stored of a row.
-std::uint32_t row_crc(const std::string& session_id, const LogCursor& cursor,
-                      std::string_view record);
 
 }  // namespace quipu::view

@@ -7,7 +7,7 @@
 //   attachments/<sha256>     large parts of payloads, shared by all sessions
 //   system/<name>.jsonl      logs of the store's own; the same files otherwise
 //   quarantine/ trash/       nothing vanishes
-//   views.db                 computed from the logs: see src/view
+//   views.db usage.db        computed from the logs: see src/view
 //
 // The directory is the authority on what exists. Readers never write.
 #pragma once

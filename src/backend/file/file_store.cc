@@ -49,7 +49,7 @@ Result<StoreFile> read_store_file(fs::Fs& fs) {
 // What a power cut may leave of a store that was being made.
 bool is_own_name(const std::string& name) {
   return name == "sessions" || name == "system" || name == "quarantine" || name == "trash" ||
-         name == "store.lck" || name.starts_with("views.db");
+         name == "store.lck" || name.starts_with("views.db") || name.starts_with("usage.db");
 }
 
 Result<void> make_store_file(fs::Fs& fs, Clock& clock, Random& random) {

@@ -135,12 +135,12 @@ TEST(Codepilot, TheSessionsRowSaysWhatItIs) {
   EXPECT_TRUE(summary->archived);
   EXPECT_EQ(summary->created, "2026-03-01T09:30:00Z");
   EXPECT_EQ(summary->counts.messages, 1u);
-  const auto usage = sum_usage(machine.store, {.project = ProjectScope::all()});
+  const auto usage = UsageStore(machine.store).aggregate({.project = ProjectScope::all()});
   ASSERT_TRUE(usage.ok());
   EXPECT_EQ(usage->total.tokens_in, 10u);
   EXPECT_EQ(usage->total.tokens_out, 4u);
   EXPECT_EQ(usage->total.cache_read, 3u);
-  EXPECT_EQ(usage->total.cost_nano_usd, 500000000);
+  EXPECT_EQ(usage->total.cost_recorded_nano_usd, 500000000);
 }
 
 TEST(Codepilot, ASummaryStandsForWhatIsOlder) {

@@ -85,7 +85,7 @@ TEST(Opencode, UsageIsCountedOnceInForksToo) {
   database.session("ses_2").message(
       "msg_3", R"({"role":"assistant","modelID":"m1","providerID":"acme")" + used + "}", "ses_2");
   machine.import_database(database);
-  const auto usage = sum_usage(machine.store, {.project = ProjectScope::all()});
+  const auto usage = UsageStore(machine.store).aggregate({.project = ProjectScope::all()});
   ASSERT_TRUE(usage.ok());
   EXPECT_EQ(usage->total.requests, 1u);
   EXPECT_EQ(usage->total.tokens_in, 100u);
@@ -93,7 +93,7 @@ TEST(Opencode, UsageIsCountedOnceInForksToo) {
   EXPECT_EQ(usage->total.reasoning, 10u);
   EXPECT_EQ(usage->total.cache_read, 25u);
   EXPECT_EQ(usage->total.cache_write, 5u);
-  EXPECT_EQ(usage->total.cost_nano_usd, 250000000);
+  EXPECT_EQ(usage->total.cost_recorded_nano_usd, 250000000);
 }
 
 TEST(Opencode, ToolsThatWerePrunedFailedOrCutOff) {

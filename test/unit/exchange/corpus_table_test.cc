@@ -149,9 +149,10 @@ TEST(CorpusTable, TheDocumentsSayWhatIsCounted) {
     counted.messages += said->size();
     counted.tool_pairs += tool_pairs(*said);
   }
-  const auto used = sum_usage(store, {.by = UsageBy::kAgent, .project = ProjectScope::all()});
+  const auto used =
+      UsageStore(store).aggregate({.by = UsageBy::kAgent, .project = ProjectScope::all()});
   ASSERT_TRUE(used.ok());
-  for (const UsageSum& sum : used->rows) table[sum.name].requests = sum.requests;
+  for (const UsageGroup& group : used->groups) table[group.name].requests = group.sum.requests;
   const std::string document = whole(std::string(QUIPU_SOURCE_DIR) + "/docs/dialects.md");
   for (const auto& [agent, counted] : table) {
     const std::string row = row_of(agent, counted);

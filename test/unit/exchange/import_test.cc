@@ -298,13 +298,14 @@ TEST(Import, AListKnowsTitlePromptsAndUsage) {
   text.replace(text.find("\"s1\""), 4, "\"s2\"");
   machine.host.files[copy] = text;
   machine.import("pi", copy);
-  auto usage = sum_usage(machine.store, {.by = UsageBy::kModel, .project = ProjectScope::all()});
+  auto usage =
+      UsageStore(machine.store).aggregate({.by = UsageBy::kModel, .project = ProjectScope::all()});
   ASSERT_TRUE(usage.ok());
-  ASSERT_EQ(usage->rows.size(), 1u);
-  EXPECT_EQ(usage->rows[0].name, "m");
+  ASSERT_EQ(usage->groups.size(), 1u);
+  EXPECT_EQ(usage->groups[0].name, "m");
   EXPECT_EQ(usage->total.requests, 1u);
   EXPECT_EQ(usage->total.tokens_in, 10u);
-  EXPECT_EQ(usage->total.cost_nano_usd, 250'000'000);
+  EXPECT_EQ(usage->total.cost_recorded_nano_usd, 250'000'000);
 }
 
 TEST(Export, AnotherAgentReadsTheSameConversation) {

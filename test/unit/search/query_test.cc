@@ -109,6 +109,14 @@ TEST(Query, NamesAreSearchedByPartsAndWhole) {
   });
 }
 
+TEST(Query, OtherFormsOfAWordCountLess) {
+  const Query query = parse_query("parse_query query parseUrl url");
+  EXPECT_EQ(written(query.any), "pars, parse_query, queri, parseurl, url");
+  for (const Term& term : query.any) {
+    EXPECT_EQ(term.weight < 1, term.tokens[0] == "parse_query") << term.tokens[0];
+  }
+}
+
 TEST(Query, ScriptsWithoutSpaces) {
   check({
       {"数据库", "数据, 据库|||"},

@@ -111,6 +111,21 @@ TEST_P(TextIndexTest, TheContextCountsLess) {
   EXPECT_EQ(keys({.any = words({"kestrel"})}, {.context_weight = 0}).front(), 1);
 }
 
+TEST_P(TextIndexTest, TermsCountByTheirWeight) {
+  add({{.key = 1, .text = "kestrel"},
+       {.key = 2, .text = "sparrow"},
+       {.key = 3, .text = "wren"},
+       {.key = 4, .text = "wren"},
+       {.key = 5, .text = "wren"}});
+  Query query{.any = words({"kestrel", "sparrow"})};
+  EXPECT_EQ(keys(query), (Keys{2, 1}));
+  query.any[1].weight = 0.5;
+  const auto found = match(query);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].key, 1);
+  EXPECT_NEAR(found[1].score, found[0].score / 2, 1e-9);
+}
+
 TEST_P(TextIndexTest, TagsNarrowAndAreNoWords) {
   add({{.key = 1, .text = "storm", .tags = {"agent=a", "kind=long"}},
        {.key = 2, .text = "storm", .tags = {"agent=b", "kind=short"}},

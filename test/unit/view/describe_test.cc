@@ -25,8 +25,9 @@ struct Process {
   explicit Process(const std::string& directory)
       : store(open_store("file:" + directory)),
         counting(std::make_shared<CountingBackend>(store.backend())),
-        catalogue(counting, std::make_unique<view::ViewFile>(fs::PosixFs::open(directory).value(),
-                                                             directory)) {}
+        catalogue(counting,
+                  std::make_unique<view::ViewFile>(
+                      view::Catalogue::kFile, fs::PosixFs::open(directory).value(), directory)) {}
 
   /// What the session says of itself, and how many entries were looked at for it.
   std::pair<SessionSummary, std::uint64_t> describe(const std::string& session) {
