@@ -393,6 +393,26 @@ TEST_P(Memory, ItIsNoSession) {
   EXPECT_TRUE(must(store_->sessions().session_ids()).empty());
 }
 
+TEST_P(Memory, ACopyRemembersTheSame) {
+  upsert({node("m1", "a red kite"), node("m2", "a red fox"), node("m3", "a red car")});
+  must(memory_.forget(Ids{"m3"}));
+  KnowledgeIndex knowledge(*store_);
+  must(knowledge.add(std::vector{document("d", "kites fly")}));
+  for (const Engine engine : {Engine::kMemory, Engine::kFile, Engine::kSqlite, Engine::kPostgres}) {
+    const FreshStore place(engine, 1);
+    Store copy = must(Store::open(place.url(), {.create = true}));
+    must(copy_store(*store_, copy));
+    MemoryStore theirs(copy);
+    EXPECT_EQ(found("red"), ids_of(must(theirs.search("red", 10))));
+    KnowledgeIndex known(copy);
+    EXPECT_EQ(Ids{"d"}, ids_of(must(known.query("kite", 10))));
+    // What is added since goes over, too.
+    upsert({node("m4" + std::to_string(static_cast<int>(engine)), "a red barn")});
+    must(copy_store(*store_, copy));
+    EXPECT_EQ(found("red").size(), must(theirs.search("red", 10)).items.size());
+  }
+}
+
 TEST_P(Memory, AClosedStoreSaysSo) {
   must(store_->close());
   EXPECT_EQ(Code::kInvalidArgument, code_of(memory_.search("x", 1)));

@@ -1,0 +1,272 @@
+// Memory and knowledge when things go wrong: processes that are killed, indexes that are
+// damaged, several writers at once, logs that change behind the index.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "backend/backend.h"
+#include "contract/recall_fixture.h"
+#include "sql/database.h"
+#include "store/system_log.h"
+
+namespace quipu::test {
+namespace {
+
+// A word that no other node has.
+std::string word(int process, int number) {
+  return "word" + std::to_string(process) + "x" + std::to_string(number);
+}
+MemoryNode numbered(int process, int number) {
+  return node("n" + std::to_string(process) + "." + std::to_string(number),
+              "text with " + word(process, number) + " in it");
+}
+
+Store open_at(const std::string& url) {
+  StoreOptions options;
+  options.create = true;
+  return must(Store::open(url, options));
+}
+
+// A process that does something; its answers come through a pipe.
+class Child {
+ public:
+  template <class Body>
+  explicit Child(Body body) {
+    int ends[2] = {-1, -1};
+    if (::pipe(ends) != 0) std::abort();
+    id_ = ::fork();
+    if (id_ == 0) {
+      ::close(ends[0]);
+      body(ends[1]);
+      ::_exit(0);
+    }
+    ::close(ends[1]);
+    from_ = ends[0];
+  }
+  ~Child() { wait(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // The next number that it says; -1 when it has ended.
+  int next() const {
+    int number = -1;
+    return ::read(from_, &number, sizeof number) == sizeof number ? number : -1;
+  }
+  void kill() const { ::kill(id_, SIGKILL); }
+  void wait() {
+    if (id_ > 0) ::waitpid(id_, nullptr, 0);
+    if (from_ >= 0) ::close(from_);
+    id_ = from_ = -1;
+  }
+
+ private:
+  pid_t id_ = -1;
+  int from_ = -1;
+};
+
+void say(int to, int number) {
+  if (::write(to, &number, sizeof number) != sizeof number) ::_exit(1);
+}
+
+class RecallFault : public ::testing::TestWithParam<Engine> {
+ protected:
+  FreshStore place_{GetParam()};
+};
+
+TEST_P(RecallFault, WhatWasAcknowledgedIsFoundAfterAKill) {
+  open_at(place_.url());  // made before there are two
+  int begun = 0;
+  for (int round = 0; round < 8; ++round) {
+    Child child([&](int to) {
+      Store store = open_at(place_.url());
+      MemoryStore memory(store);
+      for (int number = 0;; ++number) {
+        if (!memory.upsert(std::vector{numbered(round, number)}).ok()) ::_exit(1);
+        say(to, number);
+      }
+    });
+    int last = -1;
+    while (last < 3 + round) last = child.next();
+    child.kill();
+    for (int more = child.next(); more >= 0; more = child.next()) last = more;
+    child.wait();
+    begun += last + 1;
+
+    Store store = open_at(place_.url());
+    MemoryStore memory(store);
+    for (int number = 0; number <= last; ++number) {
+      EXPECT_EQ(1u, must(memory.search(word(round, number), 5)).items.size()) << round << number;
+    }
+    EXPECT_GE(must(memory.list()).total, static_cast<std::size_t>(begun));
+  }
+}
+
+TEST_P(RecallFault, WhatIsInTheLogAndNotInTheIndexIsFound) {
+  Store store = open_at(place_.url());
+  MemoryStore memory(store);
+  must(memory.upsert(std::vector{numbered(0, 0)}));
+  // As a process does that is killed between the two.
+  const SystemLog log(store.backend(), "memory");
+  NewEntry entry;
+  entry.type = "fact.quipu.memory";
+  entry.payload = memory_node_json(numbered(0, 1));
+  must(log.append(std::array{entry}));
+  EXPECT_EQ(1u, must(memory.search(word(0, 1), 5)).items.size());
+}
+
+TEST_P(RecallFault, EntriesThatAreNoNodesArePassedOver) {
+  Store store = open_at(place_.url());
+  MemoryStore memory(store);
+  const SystemLog log(store.backend(), "memory");
+  for (const char* payload : {"{}", R"({"id":7,"text":"x"})", R"({"id":"a","text":["x"]})",
+                              R"({"id":"b","text":"x","kind":"huge"})", R"({"ids":"x"})"}) {
+    for (const char* type : {"fact.quipu.memory", "fact.quipu.forget", "fact.somebody.else"}) {
+      NewEntry entry;
+      entry.type = type;
+      entry.payload = payload;
+      must(log.append(std::array{entry}));
+    }
+  }
+  must(memory.upsert(std::vector{numbered(0, 0)}));
+  EXPECT_EQ(1u, must(memory.list()).total);
+  EXPECT_EQ(1u, must(memory.search(word(0, 0), 5)).items.size());
+}
+
+TEST_P(RecallFault, WhatIsRedactedIsNotFound) {
+  Store store = open_at(place_.url());
+  MemoryStore memory(store);
+  const SystemLog log(store.backend(), "memory");
+  NewEntry entry;
+  entry.id = "secret";
+  entry.type = "fact.quipu.memory";
+  entry.payload = memory_node_json(node("m", "the password is swordfish"));
+  must(log.append(std::array{entry}));
+  EXPECT_EQ(1u, must(memory.search("swordfish", 5)).items.size());
+  NewEntry redaction;
+  redaction.type = "redaction";
+  redaction.payload = R"({"targetEntryId":"secret","reason":"leaked"})";
+  must(log.append(std::array{redaction}));
+  EXPECT_EQ(0u, must(memory.search("swordfish", 5)).items.size());
+  EXPECT_EQ(0u, must(memory.list()).total);
+}
+
+TEST_P(RecallFault, ProcessesWriteAndSearchAtOnce) {
+  open_at(place_.url());
+  constexpr int kProcesses = 3;
+  constexpr int kNodes = 25;
+  std::vector<std::unique_ptr<Child>> children;
+  for (int process = 0; process < kProcesses; ++process) {
+    children.push_back(std::make_unique<Child>([&, process](int to) {
+      Store store = open_at(place_.url());
+      MemoryStore memory(store);
+      KnowledgeIndex knowledge(store);
+      for (int number = 0; number < kNodes; ++number) {
+        const auto stored = memory.upsert(std::vector{numbered(process, number)});
+        const auto found = memory.search(word(process, number), 5);
+        const auto added = knowledge.add(std::vector{document(
+            "d" + std::to_string(process) + "." + std::to_string(number), word(process, number))});
+        if (!stored.ok() || !found.ok() || found->items.size() != 1 || !added.ok()) return;
+      }
+      say(to, 1);
+    }));
+  }
+  for (const auto& child : children) EXPECT_EQ(1, child->next());
+  children.clear();
+  Store store = open_at(place_.url());
+  MemoryStore memory(store);
+  KnowledgeIndex knowledge(store);
+  EXPECT_EQ(std::size_t{kProcesses * kNodes}, must(memory.list()).total);
+  EXPECT_EQ(std::size_t{kProcesses * kNodes}, must(knowledge.list()).total);
+  for (int number = 0; number < kNodes; ++number) {
+    EXPECT_EQ(1u, must(knowledge.query(word(1, number), 5)).items.size());
+  }
+}
+
+TEST_P(RecallFault, ThreadsShareOneStore) {
+  Store store = open_at(place_.url());
+  MemoryStore memory(store);
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int number = 0; number < 10; ++number) {
+        if (!memory.upsert(std::vector{numbered(thread, number)}).ok()) ++wrong;
+        const auto found = memory.search(word(thread, number), 5);
+        if (!found.ok() || found->items.size() != 1) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(0, wrong);
+  EXPECT_EQ(40u, must(memory.list()).total);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, RecallFault,
+                         ::testing::Values(Engine::kFile, Engine::kSqlite, Engine::kPostgres),
+                         engine_name);
+
+// The index of a store in files lies beside it.
+class IndexDamage : public ::testing::Test {
+ protected:
+  std::string index() const { return scratch_.path() + "/store/index.db"; }
+  Store open() { return open_at(scratch_.path() + "/store"); }
+  void expect_whole() {
+    Store store = open();
+    MemoryStore memory(store);
+    EXPECT_EQ(1u, must(memory.search(word(0, 77), 5)).items.size());
+    EXPECT_EQ(100u, must(memory.list()).total);
+    must(memory.upsert(std::vector{numbered(1, 0)}));
+    must(memory.forget(Ids{"n1.0"}));
+  }
+
+  void SetUp() override {
+    Store store = open();
+    MemoryStore memory(store);
+    std::vector<MemoryNode> nodes;
+    for (int number = 0; number < 100; ++number) nodes.push_back(numbered(0, number));
+    must(memory.upsert(nodes));
+    must(store.close());
+  }
+
+  ScratchDir scratch_;
+};
+
+TEST_F(IndexDamage, AnIndexThatIsGoneIsMadeAnew) {
+  for (const auto& file : std::filesystem::directory_iterator(scratch_.path() + "/store")) {
+    if (file.path().filename().string().starts_with("index.db")) {
+      std::filesystem::remove(file.path());
+    }
+  }
+  expect_whole();
+}
+
+TEST_F(IndexDamage, AnIndexThatIsGarbageIsMadeAnew) {
+  for (const char* suffix : {"", "-wal"}) {
+    if (!std::filesystem::exists(index() + suffix)) continue;
+    std::ofstream(index() + suffix, std::ios::trunc) << std::string(20000, 'x');
+  }
+  expect_whole();
+}
+
+TEST_F(IndexDamage, DamagedPagesAreNoticedOrMadeAnew) {
+  {
+    auto connection = must(sql::Connection::open(index()));
+    must(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+  }
+  const auto size = std::filesystem::file_size(index());
+  ASSERT_GT(size, 8u * 4096);
+  for (std::uintmax_t page = 1; page < size / 4096; page += 3) {
+    std::fstream file(index(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(page * 4096));
+    file << std::string(4096, '\x5a');
+  }
+  expect_whole();
+}
+
+}  // namespace
+}  // namespace quipu::test
