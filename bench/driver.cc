@@ -23,23 +23,14 @@ struct Group {
   std::vector<Row> (*run)(Fixture&);
 };
 
-constexpr std::array<Group, 17> kGroups{{{"durable", durable_rows},
-                                         {"batch", batch_rows},
-                                         {"relaxed", relaxed_rows},
-                                         {"growth", growth_rows},
-                                         {"open", open_rows},
-                                         {"processes", process_rows},
-                                         {"rebuild", rebuild_rows},
-                                         {"foreign", foreign_rows},
-                                         {"tree", tree_rows},
-                                         {"memory", memory_rows},
-                                         {"catalogue", catalogue_rows},
-                                         {"listed", listed_append_rows},
-                                         {"usage", usage_rows},
-                                         {"sqlite", sqlite_rows},
-                                         {"postgres", postgres_rows},
-                                         {"import", import_rows},
-                                         {"context", context_rows}}};
+constexpr std::array<Group, 20> kGroups{
+    {{"durable", durable_rows}, {"batch", batch_rows},         {"relaxed", relaxed_rows},
+     {"growth", growth_rows},   {"open", open_rows},           {"processes", process_rows},
+     {"rebuild", rebuild_rows}, {"foreign", foreign_rows},     {"tree", tree_rows},
+     {"memory", memory_rows},   {"catalogue", catalogue_rows}, {"listed", listed_append_rows},
+     {"usage", usage_rows},     {"sqlite", sqlite_rows},       {"postgres", postgres_rows},
+     {"vectors", vector_rows},  {"search", search_rows},       {"followed", followed_append_rows},
+     {"import", import_rows},   {"context", context_rows}}};
 
 struct Options {
   bool smoke = false;

@@ -64,10 +64,14 @@ Sizes Sizes::smoke() {
           .tree_rounds = 3,
           .catalogue_sessions = 20,
           .catalogue_rounds = 5,
+          .vectors = 500,
+          .vector_rounds = 3,
           .import_files = 20,
           .import_rounds = 1,
           .watch_files = 20,
-          .watch_seconds = 0.5};
+          .watch_seconds = 0.5,
+          .search_bytes = 1'000'000,
+          .search_rounds = 2};
 }
 
 Fixture::Fixture(Sizes sizes) : sizes_(std::move(sizes)) {

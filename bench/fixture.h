@@ -32,10 +32,14 @@ struct Sizes {
   std::size_t tree_rounds = 40;
   std::size_t catalogue_sessions = 10'000;
   std::size_t catalogue_rounds = 40;
+  std::size_t vectors = 100'000;
+  std::size_t vector_rounds = 100;
   std::size_t import_files = 10'000;
   std::size_t import_rounds = 3;
   std::size_t watch_files = 1'000;
   double watch_seconds = 10;
+  std::uint64_t search_bytes = 1'000'000'000;
+  std::size_t search_rounds = 40;
 
   /// As small as it can be and still run every line.
   static Sizes smoke();

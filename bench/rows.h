@@ -25,6 +25,9 @@ std::vector<Row> listed_append_rows(Fixture& fixture);
 std::vector<Row> usage_rows(Fixture& fixture);
 std::vector<Row> sqlite_rows(Fixture& fixture);
 std::vector<Row> postgres_rows(Fixture& fixture);
+std::vector<Row> vector_rows(Fixture& fixture);
+std::vector<Row> search_rows(Fixture& fixture);
+std::vector<Row> followed_append_rows(Fixture& fixture);
 std::vector<Row> import_rows(Fixture& fixture);
 /// The other side of the last of them: the sources at a place into a new store.
 int run_import_probe(const std::string& store, const std::string& place);

@@ -26,6 +26,8 @@ std::string quantity(double value, Unit unit) {
       return number(value, " /s");
     case Unit::kBytes:
       return number(value / (1 << 20), " MiB");
+    case Unit::kShare:
+      return number(value * 100, " %");
   }
   return {};
 }
@@ -70,6 +72,8 @@ const char* unit_name(Unit unit) {
       return "1/s";
     case Unit::kBytes:
       return "B";
+    case Unit::kShare:
+      return "share";
   }
   return "";
 }

@@ -9,7 +9,7 @@
 
 namespace quipu::bench {
 
-enum class Unit : unsigned char { kNanoseconds, kBytesPerSecond, kPerSecond, kBytes };
+enum class Unit : unsigned char { kNanoseconds, kBytesPerSecond, kPerSecond, kBytes, kShare };
 
 struct Bar {
   enum class Kind : unsigned char { kRatioAtMost, kRatioAtLeast, kOursAtMost, kOursAtLeast };

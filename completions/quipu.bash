@@ -2,7 +2,7 @@
 
 _quipu() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage stats rename tag archive project verify repair migrate upgrade copy dump version"
+  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage search reindex stats rename tag archive project verify repair migrate upgrade copy dump version"
   local shared="--store --schema --replica --json --color --no-pager --help"
   local i command= position=0 store=()
   COMPREPLY=()
@@ -11,7 +11,7 @@ _quipu() {
     case ${COMP_WORDS[i]} in
       --schema | --replica | --session) ((i++)) ;;
       --store) store=(--store "${COMP_WORDS[++i]}") ;;
-      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after | --phase | --out) ((i++)) ;;
+      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after | --phase | --out | --branch | --role | --tool | --queries) ((i++)) ;;
       -*) ;;
       *) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((position++)); fi ;;
     esac
@@ -25,9 +25,10 @@ _quipu() {
       mapfile -t COMPREPLY < <(compgen -W "quipu anthropic openai-chat openai-responses gemini" -- "$current")
       return
       ;;
-    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --parent | --tag | --since | --until | --limit | --after) return ;;
+    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --parent | --tag | --since | --until | --limit | --after | --branch | --tool) return ;;
+    --role) mapfile -t COMPREPLY < <(compgen -W "user assistant system tool summary title label" -- "$current"); return ;;
     --phase) mapfile -t COMPREPLY < <(compgen -W "0 1 2 3" -- "$current"); return ;;
-    --out) compopt -o default; return ;;
+    --out | --queries) compopt -o default; return ;;
     --project) compopt -o dirnames; return ;;
     --status) mapfile -t COMPREPLY < <(compgen -W "active terminated" -- "$current"); return ;;
   esac
@@ -50,6 +51,7 @@ _quipu() {
       upgrade) own="--dry-run --i-have-a-backup" ;;
       copy) own="--session" ;;
       usage) own="--by --breakdown --since --until --tz --project --all --agent --model --prices --csv" ;;
+      search) own="--all --project --agent --session --branch --role --tool --since --until --limit --after --paths --queries" ;;
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;
       compact) own="--keep --summarizer --trigger --lift --entry" ;;
@@ -81,7 +83,7 @@ _quipu() {
   elif [[ $command == @(import|sources) ]]; then
     mapfile -t COMPREPLY < <(compgen -W "claude codepilot codex craft gemini jsonl myagents opencode pi" -- "$current")
     compopt -o default
-  elif [[ $position -eq 0 && $command != @(init|new|list|upgrade|version) ]]; then
+  elif [[ $position -eq 0 && $command != @(init|new|list|search|reindex|upgrade|version) ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" "${store[@]}" list --all --ids 2>/dev/null)" -- "$current")
   elif [[ $command == @(append|branch|attach|queue) ]]; then
     compopt -o default

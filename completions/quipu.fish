@@ -1,6 +1,6 @@
 # fish completion for quipu: commands, options, session ids.
 
-set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage stats rename tag archive project verify repair migrate upgrade copy dump version
+set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage search reindex stats rename tag archive project verify repair migrate upgrade copy dump version
 set -l with_session append head fork branch diff label redact show tree path cat context compact state queue recover stats rename tag archive verify repair migrate dump
 
 complete -c quipu -f
@@ -38,6 +38,8 @@ complete -c quipu -n "$none" -a export -d 'write a session as files of an agent'
 complete -c quipu -n "$none" -a sources -d 'sessions of other agents on this machine'
 complete -c quipu -n "$none" -a adopt -d 'bring an agent\'s database up to its storage design'
 complete -c quipu -n "$none" -a usage -d 'what requests to models took'
+complete -c quipu -n "$none" -a search -d 'find words in all sessions'
+complete -c quipu -n "$none" -a reindex -d 'make the search index anew'
 complete -c quipu -n "$none" -a stats -d 'count messages, tokens and cost'
 complete -c quipu -n "$none" -a rename -d 'give a session another title'
 complete -c quipu -n "$none" -a tag -d 'print or change the tags of a session'
@@ -119,6 +121,19 @@ complete -c quipu -n '__fish_seen_subcommand_from usage' -l agent -x -d 'of this
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l model -x -d 'of this model'
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l prices -r -F -d 'the price file'
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l csv -d 'comma-separated values'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l all -d 'of all projects'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l project -x -a '(__fish_complete_directories)' -d 'the project'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l agent -x -d 'of this agent'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l session -x -a '(quipu list --all --ids 2>/dev/null)' -d 'what it sees'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l branch -x -d 'the path to'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l role -x -a 'user assistant system tool summary title label' -d 'said by'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l tool -x -d 'calls and results of'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l since -x -d 'said since'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l until -x -d 'said before'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l limit -x -d 'at most'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l after -x -d 'go on after'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l paths -d 'ids from the root'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l queries -r -F -d 'many queries'
 complete -c quipu -n '__fish_seen_subcommand_from attach' -l type -x -d 'media type'
 complete -c quipu -n '__fish_seen_subcommand_from new' -l agent -x -d 'its agent'
 complete -c quipu -n '__fish_seen_subcommand_from new list stats' -l project -x -a '(__fish_complete_directories)' -d 'the project'

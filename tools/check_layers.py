@@ -10,15 +10,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ARROWS = {
     "base": [],
     "fs": ["base"],
+    "net": ["base"],
     "model": ["base"],
     "log": ["model", "fs"],
     "tree": ["base"],
     "backend": ["log", "model", "tree", "sql"],
     "sql": ["base"],
+    "search": ["base", "sql"],
     "dialect": ["model", "fs", "sql"],
     "context": ["backend", "tree", "dialect"],
-    "view": ["backend", "dialect", "sql"],
-    "store": ["backend", "log", "model", "tree", "context", "view"],
+    "view": ["backend", "dialect", "sql", "search"],
+    "events": ["backend"],
+    "recall": ["backend", "model", "net", "search"],
+    "store": ["backend", "log", "model", "tree", "context", "view", "search", "events", "recall"],
     "exchange": ["store", "dialect"],
 }
 # Where the parts of a folder are put together.
@@ -27,7 +31,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Libraries for programs and tests: nothing of the library may need them.
 NOT_IN_LIBRARY = ("gtest/", "gmock/", "rapidcheck", "benchmark/", "fmt/", "CLI/")
 # Libraries that one folder alone may include.
-ONLY_IN = {"sqlite3": "sql", "libpq": "sql", "zstd": "fs"}
+ONLY_IN = {"sqlite3": "sql", "libpq": "sql", "zstd": "fs", "utf8proc": "search", "curl/": "net"}
 
 
 def reach(folder):

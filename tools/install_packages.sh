@@ -4,7 +4,7 @@
 #   install_packages.sh build | test | all
 set -eu
 
-build="g++ make cmake ninja-build ccache libcli11-dev libfmt-dev libsqlite3-dev libzstd-dev libpq-dev"
+build="g++ make cmake ninja-build ccache libcli11-dev libfmt-dev libsqlite3-dev libzstd-dev libpq-dev libutf8proc-dev libcurl4-openssl-dev"
 test="$build libgtest-dev librapidcheck-dev libbenchmark-dev libsimdjson-dev postgresql python3"
 all="$test clang libclang-rt-dev clang-format pkg-config git"
 

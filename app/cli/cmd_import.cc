@@ -1,6 +1,3 @@
-#include <signal.h>
-
-#include <csignal>
 #include <map>
 
 #include <fmt/format.h>
@@ -8,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/import_json.h"
 #include "cli/progress.h"
+#include "cli/stop_signal.h"
 #include "cli/table.h"
 #include "cli/times.h"
 #include "quipu/import.h"
@@ -54,19 +52,6 @@ struct Sum {
   std::uint64_t failed = 0;
 };
 
-// Ctrl-C ends a watch in good order.
-volatile std::sig_atomic_t stop_wanted = 0;
-
-class StopOnSignal {
- public:
-  StopOnSignal() {
-    struct sigaction stop {};
-    stop.sa_handler = [](int) { stop_wanted = 1; };
-    ::sigaction(SIGINT, &stop, nullptr);
-    ::sigaction(SIGTERM, &stop, nullptr);
-  }
-};
-
 void print_report(Context& context, const ImportReport& report, Sum& sum) {
   ++sum.sources;
   sum.added += report.added;
@@ -82,7 +67,7 @@ void print_report(Context& context, const ImportReport& report, Sum& sum) {
 
 Result<int> watch(Context& context, Store& store, const FindOptions& options,
                   const std::string& project) {
-  const StopOnSignal stop;
+  note_stop_signals();
   Sum sum;
   auto done = Importer(store).watch(
       options, {.project_id = project, .threads = 0},
@@ -94,7 +79,7 @@ Result<int> watch(Context& context, Store& store, const FindOptions& options,
         }
         return context.out.flush().ok();
       },
-      [] { return stop_wanted != 0; });
+      [] { return stop_wanted(); });
   if (!done) return std::move(done).error();
   return kExitOk;
 }

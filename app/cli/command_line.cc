@@ -26,6 +26,7 @@ constexpr const char* kShortHelp = R"(quipu: an append-only session store for AI
   state queue recover      what an agent was doing
   attach redact            large parts, secrets
   stats project            count, keep apart
+  memory knowledge         what to know again
   rename tag archive       say what a session is
   verify repair migrate    look after the files
   copy upgrade             stores in other places
@@ -179,14 +180,19 @@ Declare& Declare::words(const char* name, std::vector<std::string>& values, cons
   return *this;
 }
 
-Declare& Declare::hyphen_words(const char* name, const char* type, std::vector<std::string>& values,
-                               const char* help) {
+Declare& Declare::options(const char* name, const char* type, std::vector<std::string>& values,
+                          const char* help) {
   command_.add_option(name, values, help)
       ->type_name(type)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  hyphen_option_ = name;
   return *this;
+}
+
+Declare& Declare::hyphen_words(const char* name, const char* type, std::vector<std::string>& values,
+                               const char* help) {
+  hyphen_option_ = name;
+  return options(name, type, values, help);
 }
 
 Declare& Declare::flag(const char* name, bool& value, const char* help) {

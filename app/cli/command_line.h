@@ -51,6 +51,9 @@ class Declare {
   /// its values: `-old` means `NAME old`.
   Declare& hyphen_words(const char* name, const char* type, std::vector<std::string>& values,
                         const char* help);
+  /// May be given several times.
+  Declare& options(const char* name, const char* type, std::vector<std::string>& values,
+                   const char* help);
   Declare& flag(const char* name, bool& value, const char* help);
   Declare& alias(const char* name);
   /// Printed at the end of the command's help.

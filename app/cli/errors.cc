@@ -52,6 +52,9 @@ std::string error_object(const Error& error) {
   if (error.code() == Code::kTailMoved) json.optional_member("actualTail", error.actual());
   if (error.code() == Code::kHeadMoved) json.optional_member("actualHead", error.actual());
   if (error.code() == Code::kFenced) json.optional_member("actualRun", error.actual());
+  if (error.code() == Code::kNotFound && !error.actual().empty()) {
+    json.member("oldestCursor", error.actual());
+  }
   if (!error.entry_ids().empty()) json.member("entryIds", error.entry_ids());
   return json.end_object().text();
 }

@@ -27,12 +27,13 @@ int run(int argc, char** argv) {
   CommandLine line(context);
   // In the order of the help.
   for (const auto add :
-       {add_init,    add_new,     add_append,  add_head,   add_fork,    add_branch,  add_diff,
-        add_label,   add_redact,  add_list,    add_show,   add_tree,    add_path,    add_cat,
-        add_context, add_compact, add_stats,   add_rename, add_tag,     add_archive, add_project,
-        add_state,   add_queue,   add_recover, add_attach, add_import,  add_export,  add_sources,
-        add_adopt,   add_usage,   add_verify,  add_repair, add_migrate, add_upgrade, add_copy,
-        add_dump,    add_version}) {
+       {add_init,   add_new,     add_append,    add_head,    add_fork,    add_branch,
+        add_diff,   add_label,   add_redact,    add_list,    add_show,    add_tree,
+        add_path,   add_cat,     add_context,   add_compact, add_stats,   add_rename,
+        add_tag,    add_archive, add_project,   add_state,   add_queue,   add_recover,
+        add_attach, add_import,  add_export,    add_sources, add_adopt,   add_search,
+        add_usage,  add_memory,  add_knowledge, add_events,  add_reindex, add_verify,
+        add_repair, add_migrate, add_upgrade,   add_copy,    add_dump,    add_version}) {
     add(line);
   }
   if (const auto said = line.parse(argc, argv)) return *said;

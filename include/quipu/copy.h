@@ -17,8 +17,8 @@
 namespace quipu {
 
 struct CopyOptions {
-  /// Empty: all sessions, projects and attachments of the store. Otherwise these, what they
-  /// go on from, and the attachments that they name.
+  /// Empty: everything that is in the store. Otherwise these sessions, what they go on
+  /// from, the attachments that they name, and the projects.
   std::vector<std::string> sessions{};
   /// Told after each session, with how many of how many are done.
   std::function<void(std::size_t done, std::size_t total)> progress{};

@@ -69,7 +69,7 @@ class [[nodiscard]] Error {
   bool retryable() const { return quipu::retryable(code_); }
 
   /// `tail_moved`: the tail as it is; `head_moved`: the head as it is; `fenced`:
-  /// the newest run.
+  /// the newest run; `not_found` of a cursor of events: the oldest there is.
   /// Empty for every other code, and for a session without a head.
   const std::string& actual() const { return actual_; }
   /// A failed append: the ids of its entries in order, filled-in ones included,

@@ -39,6 +39,9 @@ namespace view {
 class Catalogue;
 class UsageView;
 }  // namespace view
+namespace search {
+class IndexDatabase;
+}
 
 struct StoreOptions {
   /// Make the store when there is none. An existing store is opened as it is.
@@ -262,11 +265,14 @@ class Store {
   /// For the library and its tests: null means views that are kept in memory.
   explicit Store(std::shared_ptr<Backend> backend,
                  std::shared_ptr<view::Catalogue> catalogue = nullptr,
-                 std::shared_ptr<view::UsageView> usage = nullptr);
+                 std::shared_ptr<view::UsageView> usage = nullptr,
+                 std::shared_ptr<search::IndexDatabase> indexes = nullptr);
 
   SessionStore& sessions() { return *sessions_; }
   /// For the library: what the parts of a store share.
   const std::shared_ptr<Backend>& backend() const { return backend_; }
+  /// For the library: where what is searched is kept.
+  const std::shared_ptr<search::IndexDatabase>& indexes() const { return indexes_; }
   view::UsageView& usage_view() { return *usage_; }
   const std::string& id() const;
 
@@ -277,6 +283,7 @@ class Store {
 
  private:
   std::shared_ptr<Backend> backend_;
+  std::shared_ptr<search::IndexDatabase> indexes_;
   std::unique_ptr<SessionStore> sessions_;
   std::shared_ptr<view::UsageView> usage_;
 };

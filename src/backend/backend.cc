@@ -1,5 +1,6 @@
 #include "backend/backend.h"
 
+#include "base/sha256.h"
 #include "base/try.h"
 
 namespace quipu {
@@ -32,6 +33,27 @@ Error no_session(const std::string& session_id) {
 
 Result<std::unique_ptr<NewLog>> Backend::new_log(const std::string& session_id) {
   return std::unique_ptr<NewLog>(std::make_unique<CollectedLog>(session_id));
+}
+
+// Where nothing better is known: what everything looks like.
+std::unique_ptr<LogWatch> Backend::watch() {
+  return std::make_unique<PollingWatch>(filler().clock, [this]() -> Result<std::string> {
+    std::string stamp;
+    const auto add = [&](const SurveyedLog& log) {
+      for (const std::uint64_t number :
+           {log.device, log.inode, log.bytes, static_cast<std::uint64_t>(log.modified_ms)}) {
+        stamp += std::to_string(number) + ' ';
+      }
+      stamp += log.session_id + '\n';
+    };
+    TRY_ASSIGN(const auto sessions, survey());
+    for (const SurveyedLog& log : sessions) add(log);
+    TRY_ASSIGN(const auto system, list_system());
+    for (const std::string& id : system) {
+      if (const auto log = survey(id); log.ok()) add(*log);
+    }
+    return sha256_hex(stamp);
+  });
 }
 
 std::span<const std::string> Backend::entries_of(const NewLog& log) {

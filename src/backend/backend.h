@@ -15,6 +15,7 @@
 
 #include "backend/attachment.h"
 #include "backend/lineage.h"
+#include "backend/log_watch.h"
 #include "base/clock.h"
 #include "model/door.h"
 #include "model/envelope.h"
@@ -82,6 +83,13 @@ class Backend {
   /// One of them.
   virtual Result<SurveyedLog> survey(const std::string& session_id) = 0;
 
+  /// Ids of all logs of the store's own (kSystemPrefix), sorted.
+  virtual Result<std::vector<std::string>> list_system() = 0;
+  /// Removes a log of the store's own with its entries. Whoever appends to it later is
+  /// told `not_found`. Views that were given out stay as they are, where the storage
+  /// keeps them.
+  virtual Result<void> drop_system(const std::string& log_id) = 0;
+
   /// Makes a session from complete JSON objects, the header first, all or
   /// nothing and durable. `id_conflict` when it exists.
   virtual Result<void> create(const std::string& session_id,
@@ -105,6 +113,9 @@ class Backend {
 
   virtual Result<AppendResult> append(const std::string& session_id, const Batch& batch,
                                       const AppendOptions& options) = 0;
+
+  /// For as long as this backend lives.
+  virtual std::unique_ptr<LogWatch> watch();
 
   /// Makes durable whatever of the session can be read: before something durable
   /// refers to it.

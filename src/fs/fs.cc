@@ -66,6 +66,10 @@ Result<void> Fs::sync_files(std::span<const std::unique_ptr<File>> files) {
   return {};
 }
 
+Result<std::unique_ptr<HostWatch>> Fs::watch() {
+  return Error(Code::kUnsupported, "nothing says here what changes");
+}
+
 Result<void> append_all(File& file, std::string_view bytes) {
   return write_fully(bytes, [&](std::string_view rest) { return file.append(rest); });
 }

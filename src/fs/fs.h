@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fs/host_watch.h"
 #include "quipu/result.h"
 
 namespace quipu::fs {
@@ -158,6 +159,10 @@ class Fs {
   /// of a file that was asked for them exact: its next write has to note a new one
   /// in the inode, which costs about as much as the write.
   virtual Result<Stat> stat_size(const std::string& path) { return stat(path); }
+
+  /// Says what changes in directories, which are named and name their files from the
+  /// root. `unsupported` where nobody can tell.
+  virtual Result<std::unique_ptr<HostWatch>> watch();
 
   /// Changes with every start of the machine: what is in the page cache is the
   /// truth only while this stays the same.

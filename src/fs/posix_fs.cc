@@ -15,6 +15,7 @@
 #include "fs/path.h"
 #include "fs/posix_directories.h"
 #include "fs/posix_file.h"
+#include "fs/rooted_watch.h"
 
 namespace quipu::fs {
 namespace {
@@ -78,6 +79,10 @@ class PosixFsImpl final : public Fs {
   Result<std::vector<std::string>> list(const std::string& path) override;
   Result<Stat> stat(const std::string& path) override;
   Result<Stat> stat_size(const std::string& path) override;
+  Result<std::unique_ptr<HostWatch>> watch() override {
+    // By the directory that is open, whatever it is called now.
+    return watch_below("/proc/self/fd/" + std::to_string(directories_.root()->get()));
+  }
   std::uint64_t boot_id() const override { return boot_id_; }
 
  private:

@@ -1,17 +1,29 @@
 // The analyser: what counts as a word. One for documents and queries, for all
 // backends; what it says is in every index, so a change of it is a new version.
 //
-//   Fetched the URLs          fetch · url           (folded, stemmed; `the` is a word here)
-//   parse_query, parseQuery   parse_query, parse · query      whole and parts, see below
-//   src/fs/fs.cc              src/fs/fs.cc, src · fs · fs · cc
-//   数据库                     数据 · 据库              pairs of characters
+//   Fetched the URLs     fetch · the · url
+//   parseQuery           parsequeri (parse, queri)                    humps
+//   src/parse_query.cc   src (src/parse_query.cc) · pars · queri · cc  a name
+//   2023-05-08           2023 (2023-05-08) · 05 · 08
+//   数据库                数据 · 据库 (库)                               pairs
 //
-// Names made of parts are words as a whole, too: the whole stands at the place of its first
-// part, so that phrases of parts match and places go on by the parts. Text is folded first (NFKC,
-// lower case, no diacritics), Latin words are stemmed by Porter's rules, a lone Chinese,
-// Japanese or Korean character is a word of its own.
+// Every dot is a place; in parentheses, other forms of what stands at a place. A document is as
+// long as it has places, and a phrase goes from place to place.
 //
-// Total: bytes that are no UTF-8 separate words. Costs the length of the text.
+// - Text is folded: NFKC, case and diacritics gone (characters.h). Words of a-z are stemmed
+//   (stemmer.h).
+// - A name is words joined by one `_`, `-`, `.` or `/` each. Its words are words as
+//   everywhere, so that they are found, and phrases of them; the name itself stands at its first
+//   word.
+// - A word with humps is one word, however it is written: GitHub is github. Its humps stand at its
+//   place.
+// - Scripts without spaces become pairs of characters that overlap. The last character stands
+// beside the
+//   last pair, so that every character is the beginning of a token: looking for one
+//   character is looking for a prefix.
+//
+// Long runs of letters that are no text (base64) count as one word each. Total: bytes that are no
+// UTF-8 separate words. Costs the length of the text.
 //
 // Thread-safety: no state.
 #pragma once
@@ -30,10 +42,10 @@ inline constexpr std::size_t kTokenBytesMax = 64;
 
 struct Token {
   std::string_view text{};  // valid during the call
-  /// Bytes of the source that it was made from.
+  /// Bytes of the source that it was made from. `begin` never goes back from token to token.
   std::size_t begin = 0;
   std::size_t end = 0;
-  /// At the place of the token before it: the same words in another form.
+  /// Another form at the place of the token before it.
   bool same_place = false;
 };
 

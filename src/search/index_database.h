@@ -2,40 +2,41 @@
 //
 //   store        | tables are in
 //   -------------+------------------------------------------------------------------
-//   file:DIR     | DIR/index.db, SQLite
+//   file:DIR     | DIR/index.db, SQLite; where that cannot be written, as for sqlite:
 //   sqlite:FILE  | index.db in the cache directory of the system: an index that is being
 //                |   written must not keep appends waiting
 //   postgres://… | the store's own schema, shared by all who use it
 //   memory:      | memory
 //
-// All of it can be made anew from the logs, so nothing in index.db is synced, and a file that
-// is damaged is deleted. Each user of the database describes its tables (`IndexTables`); when
-// they are missing or of another version they are dropped and made, empty.
+// All of it can be made anew from the logs, so commits do not wait for the disk
+// (sql::Sync::kLater), and a file that is damaged is emptied. Each user of the database
+// describes its tables (`IndexTables`); when they are missing or of another version they are
+// dropped and made, empty.
 //
-// Thread-safety: every call from every thread.
+// Thread-safety: every call from every thread. A thread that holds a lease asks for no second
+// one: in memory there is a single connection.
 #pragma once
 
-#include <chrono>
+#include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/mutex.h"
-#include "fs/fs.h"
 #include "quipu/result.h"
 #include "search/text_index.h"
 #include "sql/pool.h"
 
 namespace quipu::search {
 
-/// The tables of one user. Statements are in the words of `sql::Text`.
+/// The tables of one user. Statements are in the words of sql::Text.
 struct IndexTables {
   std::string name{};  // [a-z_]+
-  /// Any text; another one than that of the tables means: make them anew.
+  /// Any text; another one than that of the tables means: make them anew. Where there are text
+  /// indexes the analyser's version is part of it by itself.
   std::string version{};
   std::vector<sql::Text> create{};
+  /// If they are there.
   std::vector<sql::Text> drop{};
   /// Text indexes that belong to them, by their names.
   std::vector<std::string> text_indexes{};
@@ -43,35 +44,36 @@ struct IndexTables {
 
 class IndexDatabase {
  public:
-  /// In a database that the store lives in.
+  /// In PostgreSQL.
   explicit IndexDatabase(std::shared_ptr<sql::Pool> postgres);
-  /// In a file of its own; `fs` is its directory, `path` the same as an absolute path. Null: in memory.
-  IndexDatabase(std::shared_ptr<fs::Fs> fs, const std::string& path, Clock& clock);
-  ~IndexDatabase();
+  /// In SQLite; `empty` makes an empty database of whatever is in the file. The connections know
+  /// `search::tokenizer()`.
+  IndexDatabase(std::shared_ptr<sql::Pool> sqlite, std::function<Result<void>()> empty);
+  /// In memory.
+  explicit IndexDatabase(Clock& clock);
 
   bool is_postgres() const { return is_postgres_; }
   std::unique_ptr<TextIndex> text_index(std::string name) const;
 
-  /// A connection. Whoever found damage in the file (`corrupt`) calls `discard` and begins
-  /// with `prepare`.
-  Result<sql::Pool::Lease> lease() EXCLUDES(mutex_);
+  /// A connection. Whoever finds damage (`corrupt`) calls `discard` and begins with `prepare`.
+  Result<sql::Pool::Lease> lease() { return pool_->lease(); }
 
   /// Makes the tables if need be. True: they are new and empty.
-  Result<bool> prepare(const IndexTables& tables) EXCLUDES(mutex_);
+  Result<bool> prepare(const IndexTables& tables);
   /// Drops them; the next `prepare` makes them.
-  Result<void> drop(const IndexTables& tables) EXCLUDES(mutex_);
-  /// Deletes the file; all tables are gone. Nothing in PostgreSQL.
-  Result<void> discard() EXCLUDES(mutex_);
+  Result<void> drop(const IndexTables& tables);
+  /// Empties a file whose content is not to be believed, whosever tables they are.
+  /// Nothing in PostgreSQL.
+  Result<void> discard() { return empty_ ? empty_() : Result<void>(); }
 
  private:
-  Result<std::shared_ptr<sql::Pool>> pool() EXCLUDES(mutex_);
+  std::string version_of(const IndexTables& tables) const;
+  /// Commands that drop the tables; their texts are in `texts`.
+  void drop(const IndexTables& tables, Writes& into) const;
 
   const bool is_postgres_;
-  const std::shared_ptr<fs::Fs> fs_;
-  const std::string path_;
-  Clock& clock_;
-  Mutex mutex_;
-  std::shared_ptr<sql::Pool> pool_ GUARDED_BY(mutex_);
+  const std::shared_ptr<sql::Pool> pool_;
+  const std::function<Result<void>()> empty_;
 };
 
 }  // namespace quipu::search

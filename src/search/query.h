@@ -2,15 +2,20 @@
 //
 //   word another      documents with any of the words, ranked
 //   "two words"       must occur, in this order
-//   +word -word       must, must not occur
-//   begin*            words that begin so
-//   role:user         a field that the caller knows; of any other name, words
+//   +word -word       must, must not occur; also +"two words"
+//   begin*            words that begin so; also "two wor"*
+//   role:user         a field that the caller knows; of any other name, words. Also role:"a b"
 //
-// Every text is a query: what cannot be understood is words, and what has no words finds
-// nothing. Stop words are dropped unless nothing else remains. What looks like a path or an
-// identifier is searched by its parts and as a whole.
+// Signs, quotes and fields count at the beginning of a word. Every text is a query: what cannot
+// be understood is words (one quote alone, --flag), and what has no words finds nothing.
+//
+// Words are the analyser's. Stop words are dropped unless nothing else remains. A name is searched
+// by its parts and as a whole; after a sign, by its parts in order, so that it is found in longer
+// names; before
+// `*`, as a whole. One character of a script without spaces is looked up as a prefix (analyser.h).
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,21 +24,23 @@
 
 namespace quipu::search {
 
-/// Of a query; what is beyond is left out, and said (`Query::is_cut`).
+/// Terms of a query, and bytes of its text; what is beyond is left out, and said (`Query::is_cut`).
 inline constexpr std::size_t kTermsMax = 64;
+inline constexpr std::size_t kQueryBytesMax = std::size_t{64} << 10;
 
 /// Analysed tokens that follow each other; one token is a word.
 struct Term {
   std::vector<std::string> tokens{};
   /// The last token is the beginning of a word.
   bool is_prefix = false;
+  /// What it counts beside others. Less than 1 for other forms of what is asked for anyway.
+  double weight = 1;
 
   bool operator==(const Term&) const = default;
 };
 
 struct Query {
-  /// At least one of `any` and all of `all` occur; both are ranked. `any` may be empty when
-  /// `all` is not.
+  /// All of `all` occur, or, when there are none, at least one of `any`. Both are ranked.
   std::vector<Term> any{};
   std::vector<Term> all{};
   std::vector<Term> none{};

@@ -9,8 +9,8 @@
 // Ranking is BM25 over the documents that have all the tags asked for: how rare a word is, is
 // counted among them, as long as they are not too many (kCounted); then in the whole index.
 //
-// A word that is in more than kCounted documents says little. Beside rarer ones it adds to
-// the score and finds nothing by itself; alone it finds the newest of its documents, those with the
+// Words that are in very many documents say little. Beside rarer ones they add to the score
+// and find nothing by themselves; alone they find the newest of their documents, those with the
 // greatest keys. So the price of a query does not grow with its commonest word.
 //
 // Writes are commands that the caller commits with its own; reads are made with the engine that
@@ -35,13 +35,15 @@ namespace quipu::search {
 
 /// More documents than that are not counted one by one.
 inline constexpr std::int64_t kCounted = 20000;
+/// Where only common words are asked for, so many of their documents are ranked.
+inline constexpr std::int64_t kLookedAt = 8000;
 
 struct Document {
-  /// Cheapest to add in ascending order.
+  /// Cheapest in ascending order, and without gaps: an index keeps differences of keys.
   std::int64_t key = 0;
   std::string_view text{};
   std::string_view context{};
-  /// Without white space; at most kTagBytesMax bytes each (what is longer is cut).
+  /// Of a tag that is longer than kTagBytesMax the hash is kept; white space is `_`.
   std::vector<std::string> tags{};
 };
 inline constexpr std::size_t kTagBytesMax = 256;
@@ -72,20 +74,25 @@ class TextIndex {
  public:
   virtual ~TextIndex() = default;
 
-  /// What makes the tables, and what drops them. `name` is a word of [a-z_].
+  /// What makes the tables, and what drops them if they are there; in the words of sql::Text.
   virtual std::vector<std::string> creation() const = 0;
+  virtual std::vector<std::string> removal() const = 0;
 
   virtual void add(std::span<const Document> documents, Writes& into) const = 0;
   /// As they were added.
   virtual void remove(std::span<const Document> documents, Writes& into) const = 0;
   /// All of them.
   virtual void clear(Writes& into) const = 0;
+  /// Leaves no trace of removed documents in the index's own files, where that is ours to do.
+  /// Rewrites the whole index.
+  virtual void purge(Writes& into) const = 0;
 
   /// Best first; of equals the greater key.
   virtual Result<std::vector<Match>> match(sql::Engine& engine, const Query& query,
                                            const MatchOptions& options) const = 0;
 };
 
+/// `name` is a word of [a-z_].
 std::unique_ptr<TextIndex> fts5_index(std::string name);
 std::unique_ptr<TextIndex> tsvector_index(std::string name);
 

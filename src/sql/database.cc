@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/try.h"
+#include "sql/fts5.h"
 
 namespace quipu::sql {
 namespace {
@@ -210,6 +211,23 @@ Result<std::optional<std::int64_t>> Connection::number(std::string_view sql) {
   TRY_ASSIGN(Statement statement, prepare(sql));
   TRY_ASSIGN(const bool row, statement.step());
   return row ? std::optional(statement.integer(0)) : std::nullopt;
+}
+
+Result<void> Connection::make_empty() {
+  const auto set = [this](int on) {
+    return sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_RESET_DATABASE, on, nullptr);
+  };
+  // Whoever has the file open must not be in the way: with a write-ahead log nobody is, but that
+  // there is one is not known before something was read.
+  ignore(execute("SELECT 1 FROM sqlite_master LIMIT 1"), "what is there may be anything");
+  if (const int status = set(1); status != SQLITE_OK) return error_of(status, database_.get());
+  auto emptied = execute("VACUUM");
+  set(0);
+  return emptied;
+}
+
+Result<void> Connection::add_text_search(std::shared_ptr<const Tokenizer> tokenizer) {
+  return sql::add_text_search(database_.get(), std::move(tokenizer));
 }
 
 Result<std::string> Connection::image() {

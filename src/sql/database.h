@@ -25,6 +25,7 @@
 #include <string_view>
 
 #include "quipu/result.h"
+#include "sql/tokenizer.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -110,6 +111,10 @@ class Connection {
 
   /// The database as the bytes of its file.
   Result<std::string> image();
+  /// Drops everything, also from a file that is damaged or no database.
+  Result<void> make_empty();
+  /// See fts5.h.
+  Result<void> add_text_search(std::shared_ptr<const Tokenizer> tokenizer);
 
   /// With `own_checkpoints`: pages in the write-ahead log after the last commit of this
   /// connection.

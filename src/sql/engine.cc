@@ -8,7 +8,10 @@ namespace quipu::sql {
 std::string expanded(std::string_view text, const Names& names) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    if (text[at] == '@') {
+    if (text.substr(at, 2) == "@@") {  // an operator of PostgreSQL
+      out += "@@";
+      at += 2;
+    } else if (text[at] == '@') {
       out += names.table;
       ++at;
     } else if (text[at] == '{') {

@@ -15,6 +15,8 @@
 //   {bytes}      bytes
 //   {clustered}  after a table: kept in the order of its primary key
 //
+// `@@` is itself.
+//
 // Errors, of both drivers: `busy` when others held what was needed for longer than
 // the time limit, or the call was cancelled; `id_conflict` for a key that is taken;
 // `corrupt`, `no_space`, `no_memory`, `not_allowed`, `too_large`; `storage_gone` when

@@ -22,8 +22,8 @@ class Pool {
   using Open = std::function<Result<std::unique_ptr<Engine>>()>;
 
   /// `wait`: how long to try to get a connection, and to do again what a lost one was
-  /// asked.
-  Pool(Open open, Clock& clock, std::chrono::nanoseconds wait);
+  /// asked. `most`: so many at a time, who needs another one waits; 0: as many as are needed.
+  Pool(Open open, Clock& clock, std::chrono::nanoseconds wait, std::size_t most = 0);
   ~Pool();
 
   /// Comes back by itself; one that is no longer usable is dropped.
@@ -44,7 +44,7 @@ class Pool {
   };
 
   /// One that was made by other means.
-  void take(std::unique_ptr<Engine> engine) { give_back(std::move(engine)); }
+  void take(std::unique_ptr<Engine> engine) EXCLUDES(mutex_);
 
   /// `not_allowed` in the child of a fork(): its parent's connections are none of its own.
   Result<Lease> lease() EXCLUDES(mutex_);
@@ -65,13 +65,18 @@ class Pool {
  private:
   friend class Lease;
   void give_back(std::unique_ptr<Engine> engine) EXCLUDES(mutex_);
+  /// An idle one; null: one may be made.
+  Result<std::unique_ptr<Engine>> idle() EXCLUDES(mutex_);
+  Result<std::unique_ptr<Engine>> make();
 
   const Open open_;
   Clock& clock_;
   const std::chrono::nanoseconds wait_;
+  const std::size_t most_;
   const std::uint64_t forks_;
   Mutex mutex_;
   std::vector<std::unique_ptr<Engine>> idle_ GUARDED_BY(mutex_);
+  std::size_t lent_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace quipu::sql

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "sql/engine.h"
+#include "sql/tokenizer.h"
 
 namespace quipu::sql {
 
@@ -27,6 +28,8 @@ struct SqliteOptions {
   Turn turn{};
   /// As ConnectionOptions::vfs. Must outlive the connections.
   const char* vfs = nullptr;
+  /// For text search (fts5.h); null: there is none.
+  std::shared_ptr<const Tokenizer> tokenizer{};
   /// Copies of the options share it: set when the disk would not confirm a write. Then
   /// pages that are lost may count as written, and the next sync that succeeds proves
   /// nothing: no connection of these options commits any more (`io_error`).
@@ -34,5 +37,8 @@ struct SqliteOptions {
 };
 
 Result<std::unique_ptr<Engine>> open_sqlite(const std::string& file, const SqliteOptions& options);
+
+/// Makes an empty database of whatever is in the file. Connections that are open see that.
+Result<void> empty_sqlite(const std::string& file, const SqliteOptions& options);
 
 }  // namespace quipu::sql

@@ -7,7 +7,10 @@
 #include "base/json_scan.h"
 #include "base/sha256.h"
 #include "base/try.h"
+#include "events/event_log.h"
+#include "events/feed.h"
 #include "quipu/attachments.h"
+#include "quipu/events.h"
 #include "store/guarded.h"
 
 namespace quipu {
@@ -16,8 +19,11 @@ namespace {
 // One batch: well below what a store takes at once.
 constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
 constexpr std::size_t kBatchEntries = 4096;
-// Logs of the store's own that are copied with it.
-constexpr std::string_view kSystemLogs[] = {"projects", "usage"};
+const std::string kProjects = std::string(kSystemPrefix) + "projects";
+
+// A log of the store's own. Each store has made its own headers for them, which say
+// nothing: what counts is what follows.
+bool is_system(const std::string& id) { return id.starts_with(kSystemPrefix); }
 
 // The object as it is stored, without the seal: what a redaction hides is copied, too.
 Result<std::string> object_of(const Lineage& lineage, Ordinal own) {
@@ -41,9 +47,6 @@ void note_attachments(std::string_view line, std::set<std::string>& names) {
     if (is_sha256_hex(name)) names.emplace(name);
   }
 }
-
-// Each store has made its own logs: their headers differ, and say nothing.
-Ordinal own_header(const std::string& id) { return id.starts_with(kSystemPrefix) ? 1 : 0; }
 
 class Copy {
  public:
@@ -81,6 +84,32 @@ class Copy {
     return {};
   }
 
+  // What programs said. The log itself is not copied: its order, and what it tells of
+  // sessions, are the other store's.
+  Result<void> events() {
+    events::EventLog log(from_.backend(), {});
+    events::Feed feed(log, {.batch = kBatchEntries}, events::Feed::Own::kLeftOut);
+    EventStore there(to_);
+    TRY(feed.rewind());
+    while (!feed.at_end()) {
+      TRY_ASSIGN(auto read, feed.read());
+      std::vector<NewEvent> batch;
+      std::size_t bytes = 0;
+      for (Event& event : read) {
+        if (bytes >= kBatchBytes) TRY(add(there, batch));
+        if (batch.empty()) bytes = 0;
+        bytes += event.payload.size();
+        batch.push_back({.id = std::move(event.id),
+                         .type = std::move(event.type),
+                         .timestamp = std::move(event.timestamp),
+                         .source = std::move(event.source),
+                         .payload = std::move(event.payload)});
+      }
+      TRY(add(there, batch));
+    }
+    return {};
+  }
+
   CopyReport report;
   std::set<std::string> attachments;
 
@@ -91,11 +120,11 @@ class Copy {
     if (!there.ok() && there.error().code() == Code::kNotFound) return Ordinal{0};
     if (!there.ok()) return std::move(there).error();
     const Ordinal both = std::min(source.own().fold().count, (*there)->own().fold().count);
-    Ordinal same = std::min(both, own_header(id));
+    Ordinal same = 0;
     for (; same < both; ++same) {
       TRY_ASSIGN(const std::string one, object_of(source, same));
       TRY_ASSIGN(const std::string other, object_of(**there, same));
-      if (one != other) break;
+      if (one != other && !(same == 0 && is_system(id))) break;
       note_attachments(one, attachments);
     }
     if (same == 0 && both > 0) {
@@ -120,9 +149,17 @@ class Copy {
     return {};
   }
 
+  Result<void> add(EventStore& there, std::vector<NewEvent>& batch) {
+    TRY_ASSIGN(const EventsAppended added, there.append(batch));
+    report.entries_added += added.appended;
+    report.entries_present += added.already_present;
+    batch.clear();
+    return {};
+  }
+
   Result<void> compare(const Lineage& source, const std::string& id) {
     TRY_ASSIGN(const auto there, to_.backend()->lineage(id));
-    for (Ordinal own = own_header(id); own < source.own().fold().count; ++own) {
+    for (Ordinal own = is_system(id) ? 1 : 0; own < source.own().fold().count; ++own) {
       TRY_ASSIGN(const std::string one, object_of(source, own));
       if (own >= there->own().fold().count) return lacks(id, own);
       TRY_ASSIGN(std::string other, object_of(*there, own));
@@ -182,10 +219,13 @@ Result<CopyReport> copy_store(Store& from, Store& to, const CopyOptions& options
     }
     const std::vector<std::string> ids = in_order(backend, wanted);
     Copy copy(from, to);
-    for (const std::string_view name : kSystemLogs) {
-      const std::string log = std::string(kSystemPrefix) + std::string(name);
-      if (backend.survey(log).ok()) TRY(copy.log(log));
+    TRY_ASSIGN(const std::vector<std::string> system, backend.list_system());
+    for (const std::string& id : system) {
+      // Sessions name their projects; the rest is the store's as a whole.
+      const bool is_wanted = options.sessions.empty() || id == kProjects;
+      if (is_wanted && !events::EventLog::is_segment(id)) TRY(copy.log(id));
     }
+    if (options.sessions.empty()) TRY(copy.events());
     for (const std::string& id : ids) {
       auto copied = copy.log(id);
       if (!copied.ok() && is_about_storage(copied.error().code())) return std::move(copied).error();

@@ -1,6 +1,5 @@
 #include "quipu/store.h"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "backend/backend.h"
@@ -9,6 +8,8 @@
 #include "backend/sql/sql_stores.h"
 #include "base/try.h"
 #include "fs/posix_fs.h"
+#include "search/index_database.h"
+#include "store/index_place.h"
 #include "view/catalogue.h"
 #include "view/usage_view.h"
 
@@ -42,8 +43,9 @@ Result<std::shared_ptr<Backend>> open_file_store(std::string path, const StoreOp
   return backend;
 }
 
-Result<std::shared_ptr<Backend>> open_sql_store(std::string_view url, const StoreOptions& options,
-                                                Clock& clock, Random& random) {
+Result<std::shared_ptr<sqlstore::SqlBackend>> open_sql_store(std::string_view url,
+                                                             const StoreOptions& options,
+                                                             Clock& clock, Random& random) {
   TRY_ASSIGN(auto primary, sqlstore::connections(url, options.create, clock, options.lock_wait));
   sql::Pool::Open replica;
   if (!options.replica.empty()) {
@@ -52,10 +54,8 @@ Result<std::shared_ptr<Backend>> open_sql_store(std::string_view url, const Stor
     }
     TRY_ASSIGN(replica, sqlstore::connections(options.replica, false, clock, options.lock_wait));
   }
-  TRY_ASSIGN(auto backend,
-             sqlstore::SqlBackend::open(std::move(primary), std::move(replica), clock, random,
-                                        {.create = options.create, .wait = options.lock_wait}));
-  return std::shared_ptr<Backend>(std::move(backend));
+  return sqlstore::SqlBackend::open(std::move(primary), std::move(replica), clock, random,
+                                    {.create = options.create, .wait = options.lock_wait});
 }
 
 // Null, which is "in memory", when there is no saying where it would be.
@@ -72,27 +72,18 @@ std::unique_ptr<view::ViewFile> open_view_file(const view::ViewSchema& schema,
 // What is computed from a database is kept where the system keeps such things: there may be
 // no directory beside it, and it may be another machine's. Empty: nowhere.
 std::string cached_views(const std::string& store_id) {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  std::string place;
-  if (cache != nullptr && *cache == '/') {
-    place = cache;
-  } else if (home != nullptr && *home == '/') {
-    place = std::string(home) + "/.cache";
-  } else {
-    return {};
-  }
-  place += "/quipu/" + store_id;
-  return fs::PosixFs::make_root(place).ok() ? place : std::string();
+  const std::string place = cache_directory(store_id);
+  return !place.empty() && fs::PosixFs::make_root(place).ok() ? place : std::string();
 }
 
 // A store whose views are kept in this directory.
-Store with_views(std::shared_ptr<Backend> backend, const std::string& directory) {
+Store with_views(std::shared_ptr<Backend> backend, const std::string& directory,
+                 std::shared_ptr<search::IndexDatabase> indexes) {
   auto catalogue =
       std::make_shared<view::Catalogue>(backend, open_view_file(view::Catalogue::kFile, directory));
   auto usage = std::make_shared<view::UsageView>(backend, catalogue,
                                                  open_view_file(view::UsageView::kFile, directory));
-  return Store(std::move(backend), std::move(catalogue), std::move(usage));
+  return Store(std::move(backend), std::move(catalogue), std::move(usage), std::move(indexes));
 }
 
 }  // namespace
@@ -103,7 +94,10 @@ Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
   if (url == kMemoryScheme) return Store(memory::make_backend(clock, random));
   if (sqlstore::is_database(url)) {
     TRY_ASSIGN(auto backend, open_sql_store(url, options, clock, random));
-    return with_views(backend, cached_views(backend->store_id()));
+    auto indexes = sqlstore::is_postgres(url)
+                       ? std::make_shared<search::IndexDatabase>(backend->connections())
+                       : index_in({cache_directory(backend->store_id())}, clock);
+    return with_views(backend, cached_views(backend->store_id()), std::move(indexes));
   }
   if (url.starts_with(kFileScheme)) {
     url.remove_prefix(kFileScheme.size());
@@ -113,12 +107,14 @@ Result<Store> Store::open(std::string_view url, const StoreOptions& options) {
         .with_hint("use file:DIR or a directory, sqlite:FILE, postgres://…, or memory:");
   }
   TRY_ASSIGN(auto backend, open_file_store(std::string(url), options, clock, random));
-  return with_views(std::move(backend), std::string(url));
+  auto indexes = index_in({std::string(url), cache_directory(backend->store_id())}, clock);
+  return with_views(std::move(backend), std::string(url), std::move(indexes));
 }
 
 Store::Store(std::shared_ptr<Backend> backend, std::shared_ptr<view::Catalogue> catalogue,
-             std::shared_ptr<view::UsageView> usage)
-    : backend_(std::move(backend)), usage_(std::move(usage)) {
+             std::shared_ptr<view::UsageView> usage, std::shared_ptr<search::IndexDatabase> indexes)
+    : backend_(std::move(backend)), indexes_(std::move(indexes)), usage_(std::move(usage)) {
+  if (!indexes_) indexes_ = std::make_shared<search::IndexDatabase>(backend_->filler().clock);
   if (!catalogue) catalogue = std::make_shared<view::Catalogue>(backend_, nullptr);
   if (!usage_) usage_ = std::make_shared<view::UsageView>(backend_, catalogue, nullptr);
   sessions_ = std::make_unique<SessionStore>(backend_, std::move(catalogue));

@@ -7,8 +7,12 @@
 #include <iostream>
 #include <random>
 
+#include "backend/backend.h"
 #include "contract/random_history.h"
 #include "quipu/attachments.h"
+#include "quipu/events.h"
+#include "store/header_entry.h"
+#include "support/event_reader.h"
 #include "support/fresh_store.h"
 #include "support/scale.h"
 
@@ -196,6 +200,90 @@ TEST_F(CopyTest, AttachmentsComeAlong) {
   ASSERT_TRUE(copied.ok());
   EXPECT_EQ(1u, copied->attachments_added);
   EXPECT_EQ(bytes, Attachments(to_.store()).get(put->sha256).value());
+}
+
+NewEntry fact(std::string id) {
+  NewEntry entry;
+  entry.id = std::move(id);
+  entry.type = "fact.note";
+  return entry;
+}
+
+// What a store keeps beside its sessions, as those keep it who have one.
+void keep(Store& store, const std::string& log, const std::string& id) {
+  Backend& backend = *store.backend();
+  if (!backend.survey(log).ok()) {
+    SessionHeader header;
+    header.version = kSchemaVersion;
+    header.session_id = log;
+    const std::string first = header_entry(header, backend.filler());
+    ASSERT_TRUE(backend.create(log, {&first, 1}).ok());
+  }
+  const NewEntry entry = fact(id);
+  const auto batch = admit_entries({&entry, 1}, backend.filler());
+  ASSERT_TRUE(backend.append(log, *batch, {}).ok());
+}
+
+std::vector<std::string> kept(Store& store, const std::string& log) {
+  std::vector<std::string> ids;
+  const auto lineage = store.backend()->lineage(log);
+  if (!lineage.ok()) return ids;
+  for (Ordinal own = 1; own < (*lineage)->own().fold().count; ++own) {
+    ids.push_back((*lineage)->own().id(own).value());
+  }
+  return ids;
+}
+
+TEST_F(CopyTest, WhatTheStoreKeepsBesideSessionsComesAlong) {
+  keep(from_.store(), "system/notes", "a");
+  keep(from_.store(), "system/others", "b");
+  ASSERT_TRUE(copy_store(from_.store(), to_.store()).ok());
+  EXPECT_EQ((std::vector<std::string>{"system/notes", "system/others"}),
+            to_.store().backend()->list_system().value());
+  EXPECT_EQ(std::vector<std::string>{"a"}, kept(to_.store(), "system/notes"));
+}
+
+TEST_F(CopyTest, WhatBothStoresKeepIsMerged) {
+  keep(from_.store(), "system/notes", "a");
+  keep(to_.store(), "system/notes", "b");
+  const auto copied = copy_store(from_.store(), to_.store());
+  ASSERT_TRUE(copied.ok()) << copied.error().message();
+  EXPECT_EQ((std::vector<std::string>{"b", "a"}), kept(to_.store(), "system/notes"));
+  EXPECT_EQ(0u, copy_store(from_.store(), to_.store())->entries_added);
+}
+
+TEST_F(CopyTest, WhoeverNamesSessionsGetsProjectsAndNothingElse) {
+  ASSERT_TRUE(from_.create("s1").ok());
+  keep(from_.store(), "system/notes", "a");
+  keep(from_.store(), "system/projects", "p");
+  CopyOptions only;
+  only.sessions = {"s1"};
+  ASSERT_TRUE(copy_store(from_.store(), to_.store(), only).ok());
+  EXPECT_EQ(std::vector<std::string>{"system/projects"},
+            to_.store().backend()->list_system().value());
+}
+
+// Their places are each store's own, and so is what it tells of its sessions.
+TEST_F(CopyTest, EventsComeAlong) {
+  ASSERT_TRUE(from_.create("s1").ok());
+  const auto append = [](Store& store, const std::string& type, const std::string& id) {
+    const NewEvent event{.id = id, .type = type, .source = "test", .payload = R"({"n":1})"};
+    ASSERT_TRUE(EventStore(store, {.segment_bytes = 1}).append({&event, 1}).ok());
+  };
+  const auto types = [](Store& store) {
+    std::vector<std::string> all;
+    auto tail = must(EventStore(store).tail());
+    for (const Event& event : all_of(tail)) all.push_back(event.type);
+    return all;
+  };
+  append(from_.store(), "a", "1");
+  ASSERT_EQ((std::vector<std::string>{"a", "quipu.session_created"}), types(from_.store()));
+  append(from_.store(), "b", "2");
+  append(to_.store(), "c", "3");
+  const auto copied = copy_store(from_.store(), to_.store());
+  ASSERT_TRUE(copied.ok()) << copied.error().message();
+  EXPECT_EQ(0u, copy_store(from_.store(), to_.store())->entries_added);
+  EXPECT_EQ((std::vector<std::string>{"c", "a", "b", "quipu.session_created"}), types(to_.store()));
 }
 
 TEST_F(CopyTest, ToItselfItIsRefused) {

@@ -19,6 +19,8 @@ class WrappedBackend : public Backend {
   Result<std::vector<std::string>> list() override { return inner_->list(); }
   Result<std::vector<SurveyedLog>> survey() override { return inner_->survey(); }
   Result<SurveyedLog> survey(const std::string& id) override { return inner_->survey(id); }
+  Result<std::vector<std::string>> list_system() override { return inner_->list_system(); }
+  Result<void> drop_system(const std::string& id) override { return inner_->drop_system(id); }
   Result<void> create(const std::string& id, std::span<const std::string> entries) override {
     return inner_->create(id, entries);
   }

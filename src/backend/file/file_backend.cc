@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "backend/file/file_watch.h"
 #include "base/share_out.h"
 #include "base/try.h"
 #include "log/inspect.h"
@@ -47,6 +48,19 @@ Result<T> for_session(const std::string& session_id, Result<T> result) {
   return no_session(session_id);
 }
 
+// Names of files become the ids of logs, sorted; what is no log is left out. In place:
+// there may be thousands, and every list asks for them.
+void keep_ids(std::vector<std::string>& names) {
+  std::size_t ids = 0;
+  for (std::string& name : names) {
+    if (!name.ends_with(kLogSuffix)) continue;
+    name.resize(name.size() - kLogSuffix.size());
+    if (is_session_id(name)) names[ids++].swap(name);
+  }
+  names.resize(ids);
+  std::sort(names.begin(), names.end());
+}
+
 SurveyedLog surveyed(std::string session_id, const fs::Stat& stat) {
   return {.session_id = std::move(session_id),
           .device = stat.identity.device,
@@ -59,16 +73,32 @@ SurveyedLog surveyed(std::string session_id, const fs::Stat& stat) {
 
 Result<std::vector<std::string>> FileBackend::list() {
   TRY_ASSIGN(std::vector<std::string> names, fs_->list("sessions"));
-  // Names become ids in place: there may be thousands, and every list asks for them.
-  std::size_t ids = 0;
-  for (std::string& name : names) {
-    if (!name.ends_with(kLogSuffix)) continue;
-    name.resize(name.size() - kLogSuffix.size());
-    if (is_session_id(name)) names[ids++].swap(name);
-  }
-  names.resize(ids);
-  std::sort(names.begin(), names.end());
+  keep_ids(names);
   return names;
+}
+
+Result<std::vector<std::string>> FileBackend::list_system() {
+  auto names = fs_->list("system");
+  // It is made with its first log.
+  if (!names.ok() && names.error().code() == Code::kNotFound) return std::vector<std::string>();
+  if (!names.ok()) return std::move(names).error();
+  keep_ids(*names);
+  for (std::string& name : *names) name.insert(0, kSystemPrefix);
+  return std::move(names).value();
+}
+
+// Under the log's lock, so that no writer adds to a file that has lost its name.
+Result<void> FileBackend::drop_system(const std::string& log_id) {
+  TRY(settle_names());
+  const log::LogPaths paths = paths_of(log_id);
+  TRY(session(log_id)->undisturbed([&]() -> Result<void> {
+    TRY(for_session(log_id, fs_->remove(paths.log)));
+    ignore(fs_->remove(paths.index), "there may be none, and without its log it is nothing");
+    return sync_names(paths.directory);
+  }));
+  MutexLock lock(mutex_);
+  snapshots_.erase(log_id);
+  return {};
 }
 
 // A look at a log takes the kernel a microsecond or two, and is asked for of every
@@ -235,6 +265,12 @@ Result<AppendResult> FileBackend::append(const std::string& session_id, const Ba
   TRY(settle_names());
   return for_session(session_id,
                      session(session_id)->append(batch, options, inherited_of(session_id)));
+}
+
+// The system waits by its own clock: whoever brought another waits by that.
+std::unique_ptr<LogWatch> FileBackend::watch() {
+  auto watch = &clock_ == &Clock::system() ? watch_files(*fs_, clock_) : nullptr;
+  return watch ? std::move(watch) : Backend::watch();
 }
 
 Result<void> FileBackend::settle(const std::string& session_id) {

@@ -51,6 +51,8 @@ class FileBackend : public Backend {
   Result<std::vector<std::string>> list() override;
   Result<std::vector<SurveyedLog>> survey() override;
   Result<SurveyedLog> survey(const std::string& session_id) override;
+  Result<std::vector<std::string>> list_system() override;
+  Result<void> drop_system(const std::string& log_id) override;
   Result<void> create(const std::string& session_id, std::span<const std::string> entries) override;
   Result<std::unique_ptr<NewLog>> new_log(const std::string& session_id) override;
   Result<std::vector<std::size_t>> create_all(std::vector<std::unique_ptr<NewLog>> logs) override;
@@ -59,6 +61,7 @@ class FileBackend : public Backend {
                                               std::shared_ptr<const Ancestry> inherited) override;
   Result<AppendResult> append(const std::string& session_id, const Batch& batch,
                               const AppendOptions& options) override;
+  std::unique_ptr<LogWatch> watch() override;
   Result<void> settle(const std::string& session_id) override;
   AttachmentStore& attachments() override { return attachments_; }
   Result<MigrationResult> migrate(const std::string& session_id) override;

@@ -213,8 +213,10 @@ Result<void> FileSession::close() {
     if (!writer_) return {};
     TRY_ASSIGN(const auto lock, store_.locks.acquire(paths_.session_id));
     // Others may have written since: their state is the one to vouch for.
-    TRY_ASSIGN(const bool same_file, writer_->refresh());
-    if (same_file) TRY(writer_->close());
+    const auto same_file = writer_->refresh();
+    const bool is_gone = !same_file.ok() && same_file.error().code() == Code::kNotFound;
+    if (!same_file.ok() && !is_gone) return same_file.error();
+    if (same_file.ok() && *same_file) TRY(writer_->close());
     writer_.reset();
     return {};
   }();

@@ -171,6 +171,21 @@ class MemoryBackend : public Backend {
     return surveyed(session_id, *log);
   }
 
+  Result<std::vector<std::string>> list_system() override {
+    MutexLock lock(mutex_);
+    std::vector<std::string> ids;
+    for (const auto& [id, log] : logs_) {
+      if (id.starts_with(kSystemPrefix)) ids.push_back(id);
+    }
+    return ids;
+  }
+
+  Result<void> drop_system(const std::string& log_id) override {
+    MutexLock lock(mutex_);
+    if (logs_.erase(log_id) == 0) return no_session(log_id);
+    return {};
+  }
+
   Result<void> create(const std::string& session_id,
                       std::span<const std::string> entries) override {
     auto log = std::make_shared<MemoryLog>();

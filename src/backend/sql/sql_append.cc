@@ -1,5 +1,6 @@
 #include "backend/sql/sql_append.h"
 
+#include "backend/backend.h"
 #include "backend/sql/statements.h"
 #include "base/crc32c.h"
 #include "base/try.h"
@@ -158,6 +159,9 @@ std::vector<sql::Command> SqlAppend::commands(std::int64_t now_ms) {
          .params = {std::int64_t{fold.count}, static_cast<std::int64_t>(head_.bytes), now_ms,
                     ordinal_param(fold.head), std::int64_t{fold.head_depth}, head_.head_id,
                     head_.tail_id, facts_, session_id_, std::int64_t{first_}}});
+    if (session_id_.starts_with(kSystemPrefix)) {
+      all.push_back({.text = kRequireHead, .params = {session_id_}});
+    }
   }
   sql::Command entries{.text = kAddEntries};
   entries.params.reserve(lines_.size() * 13);

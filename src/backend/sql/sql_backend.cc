@@ -152,6 +152,32 @@ Result<std::vector<std::string>> SqlBackend::list() {
   return ids;
 }
 
+Result<std::vector<std::string>> SqlBackend::list_system() {
+  return primary_->reading([](sql::Engine& engine) -> Result<std::vector<std::string>> {
+    TRY_ASSIGN(const auto rows, engine.ask(kListSystem));
+    std::vector<std::string> ids;
+    for (;;) {
+      TRY_ASSIGN(const bool more, rows->next());
+      if (!more) return ids;
+      ids.emplace_back(rows->text(0));
+    }
+  });
+}
+
+Result<void> SqlBackend::drop_system(const std::string& log_id) {
+  TRY(check_writable());
+  TRY(head_of(*primary_, log_id));
+  const sql::Command commands[] = {{.text = kDropHead, .params = {log_id}},
+                                   {.text = kDropEntries, .params = {log_id}}};
+  TRY(commit(commands, sql::Sync::kNow));
+  MutexLock lock(mutex_);
+  if (const auto known = by_id_.find(log_id); known != by_id_.end()) {
+    sessions_.erase(known->second);
+    by_id_.erase(known);
+  }
+  return {};
+}
+
 Result<LogHead> SqlBackend::head_of(sql::Pool& pool, const std::string& session_id) {
   TRY_ASSIGN(auto head,
              pool.reading([&](sql::Engine& engine) { return read_head(engine, session_id); }));
@@ -390,6 +416,16 @@ Result<void> SqlBackend::append(Session& known, const Batch& batch, const Append
     clock_.sleep(pause);
     pause = std::min(2 * pause, kLongestPause);
   }
+}
+
+// Of the same database as `survey`, which may have heard less than another.
+std::unique_ptr<LogWatch> SqlBackend::watch() {
+  return std::make_unique<PollingWatch>(clock_, [pool = replica_]() -> Result<std::string> {
+    return pool->reading([](sql::Engine& engine) -> Result<std::string> {
+      TRY_ASSIGN(auto stamp, engine.word(kStamp));
+      return stamp ? *std::move(stamp) : std::string("nothing");
+    });
+  });
 }
 
 Result<void> SqlBackend::settle(const std::string& session_id) {

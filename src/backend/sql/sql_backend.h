@@ -57,6 +57,8 @@ class SqlBackend : public Backend {
   Result<std::vector<std::string>> list() override;
   Result<std::vector<SurveyedLog>> survey() override;
   Result<SurveyedLog> survey(const std::string& session_id) override;
+  Result<std::vector<std::string>> list_system() override;
+  Result<void> drop_system(const std::string& log_id) override;
   Result<void> create(const std::string& session_id, std::span<const std::string> entries) override;
   Result<std::vector<std::size_t>> create_all(std::vector<std::unique_ptr<NewLog>> logs) override;
   Result<SessionHeader> header(const std::string& session_id) override;
@@ -64,6 +66,7 @@ class SqlBackend : public Backend {
                                               std::shared_ptr<const Ancestry> inherited) override;
   Result<AppendResult> append(const std::string& session_id, const Batch& batch,
                               const AppendOptions& options) override;
+  std::unique_ptr<LogWatch> watch() override;
   Result<void> settle(const std::string& session_id) override;
   AttachmentStore& attachments() override { return attachments_; }
   Result<MigrationResult> migrate(const std::string& session_id) override;
@@ -71,6 +74,9 @@ class SqlBackend : public Backend {
   Result<RepairReport> repair(const std::string& session_id) override;
   Result<std::vector<DumpLine>> dump(const std::string& session_id) override;
   Result<void> close() override;
+
+  /// The connections to the database.
+  const std::shared_ptr<sql::Pool>& connections() const { return primary_; }
 
   /// What was committed after `cursor` (empty: everything), in an order in which nothing
   /// appears later before something that was given out.

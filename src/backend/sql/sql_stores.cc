@@ -10,7 +10,6 @@
 #include "fs/posix_fs.h"
 #include "log/session_lock.h"
 #include "sql/postgres_engine.h"
-#include "sql/sqlite_engine.h"
 
 namespace quipu::sqlstore {
 namespace {
@@ -141,8 +140,8 @@ Result<sql::Pool::Open> connections(std::string_view url, bool create, Clock& cl
   return sqlite_connections(std::string(url), create, clock, wait);
 }
 
-Result<sql::Pool::Open> connections(const SqliteFile& file, bool create, Clock& clock,
-                                    std::chrono::milliseconds wait) {
+Result<sql::SqliteOptions> sqlite_options(const SqliteFile& file, bool create, Clock& clock,
+                                          std::chrono::milliseconds wait) {
   // SQLite would let everybody read it; what it makes beside it is as open as this.
   if (create) TRY(file.fs->open(file.name, fs::OpenMode::kCreate));
   auto lock_file = file.fs->open(file.name + ".lck", fs::OpenMode::kCreate);
@@ -154,6 +153,13 @@ Result<sql::Pool::Open> connections(const SqliteFile& file, bool create, Clock& 
   options.busy_wait = wait;
   options.turn = [turns] { return Turns::take(turns); };
   options.vfs = file.vfs;
+  options.tokenizer = file.tokenizer;
+  return options;
+}
+
+Result<sql::Pool::Open> connections(const SqliteFile& file, bool create, Clock& clock,
+                                    std::chrono::milliseconds wait) {
+  TRY_ASSIGN(auto options, sqlite_options(file, create, clock, wait));
   return sql::Pool::Open([file, options] { return open_engine(file, options); });
 }
 

@@ -8,6 +8,7 @@
 
 #include "backend/sql/sql_backend.h"
 #include "fs/fs.h"
+#include "sql/sqlite_engine.h"
 
 namespace quipu::sqlstore {
 
@@ -29,7 +30,12 @@ struct SqliteFile {
   std::string name;            // there
   std::string path;            // for SQLite
   const char* vfs = nullptr;   // SQLite's way to it (sql/sqlite_engine.h)
+  std::shared_ptr<const sql::Tokenizer> tokenizer{};
 };
+
+/// How it is opened: with the lock beside it, only for reading when that cannot be had.
+Result<sql::SqliteOptions> sqlite_options(const SqliteFile& file, bool create, Clock& clock,
+                                          std::chrono::milliseconds wait);
 
 /// How connections to it are made.
 Result<sql::Pool::Open> connections(const SqliteFile& file, bool create, Clock& clock,

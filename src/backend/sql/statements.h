@@ -22,6 +22,20 @@ inline constexpr Text kSurvey =
     "SELECT session_id, number, bytes, modified_ms, entries FROM @heads"
     " WHERE session_id < 'system/' OR session_id >= 'system0' ORDER BY session_id";
 
+inline constexpr Text kListSystem =
+    "SELECT session_id FROM @heads WHERE session_id >= 'system/' AND session_id < 'system0'"
+    " ORDER BY session_id";
+
+/// Its head first: an append that holds it ends before the entries are looked for.
+inline constexpr Text kDropHead = "DELETE FROM @heads WHERE session_id = $1";
+inline constexpr Text kDropEntries = "DELETE FROM @entries WHERE session_id = $1";
+
+/// Refuses a commit to a log that was dropped, by a key that is taken: without it the
+/// entries of one who has not heard of that would find their places free.
+inline constexpr Text kRequireHead =
+    "INSERT INTO @quipu_store (name, value) SELECT 'store_id', ''"
+    " WHERE NOT EXISTS (SELECT 1 FROM @heads WHERE session_id = $1)";
+
 inline constexpr Text kMakeHead =
     "INSERT INTO @heads (session_id, number, entries, bytes, modified_ms, base, head, head_depth,"
     " head_id, tail_id, last_facts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
@@ -56,6 +70,12 @@ inline constexpr Text kFindEntry =
 inline constexpr Text kReadChecked =
     "SELECT id, type, parent, depth, orphan, line, ordinal, crc FROM @entries"
     " WHERE session_id = $1 AND ordinal >= $2 ORDER BY ordinal LIMIT $3";
+
+/// Another text after every commit that added entries. SQLite: one writer at a time, and the
+/// last entry of all is never removed. PostgreSQL gives out positions before it commits, so
+/// the highest says nothing; which transactions have ended does.
+inline constexpr Text kStamp{"SELECT CAST(MAX(position) AS TEXT) FROM @entries",
+                             "SELECT pg_current_snapshot()::text"};
 
 /// What was committed before, in whatever way, is on the disk when this is.
 inline constexpr Text kSettle{"UPDATE @quipu_store SET value = value + 1 WHERE name = 'settled'",

@@ -1,0 +1,50 @@
+#include "cli/recall_json.h"
+
+#include "cli/times.h"
+
+namespace quipu::cli {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : " ").append(word);
+  return text;
+}
+
+void write_rank(JsonWriter& json, double score, const Excerpt& excerpt, const RankReason& reason) {
+  json.key("score").raw(fmt::format("{}", score)).member("snippet", excerpt.text);
+  json.key("marks").begin_array();
+  for (const auto& [begin, end] : excerpt.marks) {
+    json.begin_array().value(std::uint64_t{begin}).value(std::uint64_t{end}).end_array();
+  }
+  json.end_array();
+  const auto standing = [&](const char* name, std::size_t rank, double given) {
+    if (rank == 0) return;
+    json.key(name).begin_object().member("rank", std::uint64_t{rank});
+    json.key("score").raw(fmt::format("{}", given)).end_object();
+  };
+  standing("lexical", reason.lexical_rank, reason.lexical_score);
+  standing("vector", reason.vector_rank, reason.vector_score);
+}
+
+void write_time(JsonWriter& json, std::string_view name, std::int64_t unix_ms) {
+  json.optional_member(name, unix_ms == 0 ? std::string() : utc_text(unix_ms));
+}
+
+std::string shown_excerpt(Context& context, const Excerpt& excerpt) {
+  const Terminal& terminal = context.out.terminal();
+  const std::string_view text = excerpt.text;
+  const std::string_view ellipsis = Glyphs::of(terminal).ellipsis;
+  std::string shown;
+  if (excerpt.cut_before) shown += ellipsis;
+  std::size_t at = 0;
+  for (const auto& [begin, end] : excerpt.marks) {
+    shown += context.shown(text.substr(at, begin - at));
+    shown += paint(terminal, Style::kBold, context.shown(text.substr(begin, end - begin)));
+    at = end;
+  }
+  shown += context.shown(text.substr(at));
+  if (excerpt.cut_after) shown += ellipsis;
+  return shown;
+}
+
+}  // namespace quipu::cli

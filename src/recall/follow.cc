@@ -1,0 +1,141 @@
+#include "recall/follow.h"
+
+#include <vector>
+
+#include "base/crc32c.h"
+#include "base/time_text.h"
+#include "base/try.h"
+#include "model/envelope.h"
+
+namespace quipu::recall {
+namespace {
+
+// A commit of this size takes some tens of milliseconds, in which others wait.
+constexpr std::size_t kStretchEntries = 2000;
+constexpr std::size_t kStretchBytes = std::size_t{4} << 20;
+// Others take entries in at the same moment: each time this happens, it is further.
+constexpr int kTries = 1000;
+
+Result<FollowCursor> read_cursor(sql::Engine& engine, const Follower& follower) {
+  TRY_ASSIGN(const auto rows, engine.ask(follower.read_cursor()));
+  TRY_ASSIGN(const bool is_there, rows->next());
+  if (!is_there) return Error(Code::kCorrupt, "an index lacks its cursor");
+  return FollowCursor{
+      .entries = rows->integer(0), .head_crc = rows->integer(1), .tail_crc = rows->integer(2)};
+}
+
+sql::Command moving(const Follower& follower, const FollowCursor& from, const FollowCursor& to) {
+  return {.text = follower.move_cursor(),
+          .params = {to.head_crc, to.tail_crc, from.entries, from.tail_crc, to.entries}};
+}
+
+enum class Relation : unsigned char {
+  kAhead,  // the log is behind the tables
+  kBehind,
+  kEven,
+  kNone,  // the tables are of another log
+};
+
+Result<bool> has_crc(const Lineage& log, Ordinal own, std::int64_t crc) {
+  TRY_ASSIGN(const StoredEntry stored, log.own().entry(own));
+  return std::int64_t{crc32c(stored.text)} == crc;
+}
+
+// Which of the log's entries the tables know.
+Result<Relation> compare(const FollowCursor& cursor, const Lineage* log) {
+  const Ordinal count = log == nullptr ? 0 : log->own().fold().count;
+  if (cursor.entries == 0) return count == 0 ? Relation::kEven : Relation::kBehind;
+  if (count == 0) return Relation::kNone;
+  if (cursor.entries > std::int64_t{count}) {
+    TRY_ASSIGN(const bool is_same, has_crc(*log, 0, cursor.head_crc));
+    return is_same ? Relation::kAhead : Relation::kNone;
+  }
+  const auto entries = static_cast<Ordinal>(cursor.entries);
+  TRY_ASSIGN(const bool is_same, has_crc(*log, entries - 1, cursor.tail_crc));
+  if (!is_same) return Relation::kNone;
+  const FoldState& fold = log->own().fold();
+  const Ordinal redaction = fold.last_fact[static_cast<std::size_t>(EntryType::kRedaction)];
+  if (redaction != kNone && redaction - fold.base >= entries) return Relation::kNone;
+  return entries == count ? Relation::kEven : Relation::kBehind;
+}
+
+// Entries as they are read: views into the log, but for what had to be decoded.
+struct Stretch {
+  std::vector<Envelope> envelopes;
+  std::vector<FollowedEntry> entries;
+  FollowCursor end;
+};
+
+Result<Stretch> read_stretch(const Lineage& log, const FollowCursor& cursor) {
+  Stretch stretch;
+  const auto from = static_cast<Ordinal>(cursor.entries);
+  std::int64_t head_crc = cursor.head_crc;
+  const LogView& own = log.own();
+  std::size_t bytes = 0;
+  Ordinal at = from;
+  std::uint32_t crc = 0;
+  std::vector<Ordinal> ordinals;
+  for (; at < own.fold().count && at - from < kStretchEntries && bytes < kStretchBytes; ++at) {
+    TRY_ASSIGN(const StoredEntry stored, own.entry(at));
+    bytes += stored.text.size();
+    crc = crc32c(stored.text);
+    if (at == 0) head_crc = std::int64_t{crc};
+    if (log.is_redacted(log.base() + at)) continue;
+    Envelope& envelope = stretch.envelopes.emplace_back(read_envelope(stored.text));
+    if (stored.adopted) adopt(envelope, stored.text);
+    ordinals.push_back(at);
+  }
+  for (std::size_t i = 0; i < ordinals.size(); ++i) {
+    const Envelope& envelope = stretch.envelopes[i];
+    stretch.entries.push_back({.ordinal = ordinals[i],
+                               .type = envelope.type.view(),
+                               .payload = envelope.payload,
+                               .time_ms = parse_timestamp(envelope.timestamp.view()).value_or(0)});
+  }
+  stretch.end = {.entries = std::int64_t{at}, .head_crc = head_crc, .tail_crc = std::int64_t{crc}};
+  return stretch;
+}
+
+}  // namespace
+
+Result<Followed> follow(sql::Engine& engine, bool is_postgres, const ReadLog& read_log,
+                        const Follower& follower) {
+  for (int tries = 0; tries < kTries; ++tries) {
+    // In this order: the log only grows, so it is no older than what the cursor speaks of.
+    TRY_ASSIGN(const FollowCursor cursor, read_cursor(engine, follower));
+    TRY_ASSIGN(std::shared_ptr<const Lineage> log, read_log());
+    TRY_ASSIGN(Relation relation, compare(cursor, log.get()));
+    // A replica of a database shows the log as it was; a file that is shorter is another one.
+    if (relation == Relation::kAhead) relation = is_postgres ? Relation::kEven : Relation::kNone;
+    if (relation == Relation::kEven) return Followed{.log = std::move(log), .cursor = cursor};
+
+    search::Writes writes;
+    Stretch stretch;  // what the commands refer to
+    if (relation == Relation::kBehind) {
+      TRY_ASSIGN(stretch, read_stretch(*log, cursor));
+    }
+    writes.commands.push_back(moving(follower, cursor, stretch.end));
+    if (relation == Relation::kBehind) {
+      TRY(follower.take(engine, stretch.entries, writes));
+    } else {
+      follower.clear(writes);
+    }
+    auto done = engine.commit(writes.commands, sql::Sync::kLater);
+    if (!done.ok() && done.error().code() != Code::kIdConflict) return std::move(done).error();
+  }
+  return Error(Code::kBusy, "others bring the index up to date all the time");
+}
+
+Result<Followed> FollowedTables::catch_up(sql::Engine& engine) {
+  const MutexLock lock(mutex_);
+  return follow(engine, database_->is_postgres(), read_log_, follower_);
+}
+
+Result<void> FollowedTables::rebuild() {
+  auto dropped = database_->drop(follower_.tables());
+  if (!dropped.ok() && dropped.error().code() == Code::kCorrupt) dropped = database_->discard();
+  TRY(dropped);
+  return use([](sql::Engine&, const Followed&) { return Result<void>(); });
+}
+
+}  // namespace quipu::recall

@@ -1,0 +1,127 @@
+// Following a log: tables of the index database that say what the log says.
+//
+// A cursor in the tables tells how many entries of the log are in them, and the checksums of
+// the first and the last. Before anything is asked, the entries behind it are taken in, a stretch a
+// commit; the commit fails when others have moved the cursor meanwhile, and what they took in
+// is looked at instead. When the log is not the one that the cursor speaks of (another
+// one was put in its place, or something in it was redacted), the tables are emptied first.
+//
+// So an append knows nothing of the tables, nothing is lost when a process ends between the
+// two, and tables made from nothing are the same as those that grew.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "backend/lineage.h"
+#include "base/mutex.h"
+#include "base/try.h"
+#include "recall/embedding_outbox.h"
+#include "search/index_database.h"
+
+namespace quipu::recall {
+
+struct FollowedEntry {
+  Ordinal ordinal = 0;
+  std::string_view type{};
+  std::string_view payload{};
+  std::int64_t time_ms = 0;  // 0: not said
+};
+
+/// How far a log has been read.
+struct FollowCursor {
+  std::int64_t entries = 0;
+  /// Checksums of the first and of the last of them.
+  std::int64_t head_crc = 0;
+  std::int64_t tail_crc = 0;
+  bool operator==(const FollowCursor&) const = default;
+};
+
+class Follower {
+ public:
+  virtual ~Follower() = default;
+
+  /// Among them a table of one row from the beginning, (0, 0, 0), that these are about:
+  virtual const search::IndexTables& tables() const = 0;
+  /// Gives `entries`, `head_crc` and `tail_crc`.
+  virtual sql::Text read_cursor() const = 0;
+  /// Sets `head_crc` and `tail_crc` to $1 and $2 and, if `entries` and `tail_crc` were $3 and
+  /// $4, `entries` to $5; else to null, where none may be: that is how the commit is made to
+  /// fail.
+  virtual sql::Text move_cursor() const = 0;
+
+  virtual void clear(search::Writes& writes) const = 0;
+  /// What taking in the entries means for the tables, which `engine` shows as they are.
+  virtual Result<void> take(sql::Engine& engine, std::span<const FollowedEntry> entries,
+                            search::Writes& writes) const = 0;
+};
+
+/// The log as it is now; null: there is none.
+using ReadLog = std::function<Result<std::shared_ptr<const Lineage>>()>;
+
+struct Followed {
+  std::shared_ptr<const Lineage> log{};
+  FollowCursor cursor{};
+};
+
+/// Brings the tables, which must be there, up to the log.
+Result<Followed> follow(sql::Engine& engine, bool is_postgres, const ReadLog& read_log,
+                        const Follower& follower);
+
+/// Tables that follow a log, ready to be asked.
+///
+/// Thread-safety: every call from every thread.
+class FollowedTables {
+ public:
+  FollowedTables(std::shared_ptr<search::IndexDatabase> database, ReadLog read_log,
+                 const Follower& follower)
+      : database_(std::move(database)), read_log_(std::move(read_log)), follower_(follower) {}
+
+  /// Calls `work(engine, followed)` on tables that say what the log says. Tables that are
+  /// damaged are made anew, a connection that was lost is replaced, and it is called again.
+  template <class Work>
+  auto use(Work&& work) -> decltype(work(std::declval<sql::Engine&>(), Followed())) {
+    for (bool is_again = false;; is_again = true) {
+      bool is_lost = false;
+      auto answer = attempt(work, is_lost);
+      if (answer.ok() || is_again) return answer;
+      const bool is_damaged = answer.error().code() == Code::kCorrupt;
+      if (!is_damaged && !is_lost) return answer;
+      if (is_damaged) TRY(database_->discard());
+    }
+  }
+
+  /// Makes the tables anew.
+  Result<void> rebuild();
+
+ private:
+  template <class Work>
+  auto attempt(Work& work, bool& is_lost)
+      -> decltype(work(std::declval<sql::Engine&>(), Followed())) {
+    TRY(database_->prepare(embedding_tables()));
+    TRY(database_->prepare(follower_.tables()));
+    TRY_ASSIGN(const auto engine, database_->lease());
+    auto followed = catch_up(*engine);
+    if (followed.ok()) {
+      auto answer = work(*engine, *followed);
+      is_lost = !engine->is_usable();
+      return answer;
+    }
+    is_lost = !engine->is_usable();
+    return std::move(followed).error();
+  }
+
+  Result<Followed> catch_up(sql::Engine& engine) EXCLUDES(mutex_);
+
+  const std::shared_ptr<search::IndexDatabase> database_;
+  const ReadLog read_log_;
+  const Follower& follower_;
+  Mutex mutex_;  // one at a time takes entries in: others would do the same work in vain
+};
+
+}  // namespace quipu::recall

@@ -1,0 +1,216 @@
+#include "recall/vectors.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "base/sha256.h"
+#include "base/try.h"
+#include "net/curl_client.h"
+#include "recall/rows.h"
+#include "recall/vector.h"
+
+namespace quipu::recall {
+namespace {
+
+constexpr std::size_t kRowsAtOnce = 2000;
+constexpr std::size_t kHashesAtOnce = 10'000;
+// Vectors that are being made are looked for so often at most.
+constexpr auto kLookAgain = std::chrono::seconds(1);
+
+EmbedderOptions embedder_options(const EmbeddingEndpoint& endpoint) {
+  EmbedderOptions options;
+  options.url = endpoint.url;
+  options.model = endpoint.model;
+  options.key = endpoint.key;
+  options.dimensions = endpoint.dimensions;
+  options.query_prefix = endpoint.query_prefix;
+  options.document_prefix = endpoint.document_prefix;
+  options.timeout = endpoint.timeout;
+  return options;
+}
+
+}  // namespace
+
+VectorRow vector_row(const sql::Rows& rows) {
+  return {.key = rows.integer(0),
+          .hash = std::string(rows.text(1)),
+          .vector = rows.is_null(2) ? std::string() : std::string(rows.text(2))};
+}
+
+std::string embedding_hash(std::string_view user, std::string_view text) {
+  Sha256 hash;
+  hash.update(user);
+  hash.update("\n");
+  hash.update(text);
+  return hash.finish();
+}
+
+Vectors::Vectors(search::IndexDatabase& database, const VectorSource& source,
+                 const RecallOptions& options, Clock& clock)
+    : source_(source), clock_(clock) {
+  if (options.endpoint.url.empty()) return;
+  auto embedder = Embedder::make(embedder_options(options.endpoint), net::curl_client());
+  if (!embedder.ok()) {
+    trouble_ = std::move(embedder).error().in("the endpoint for embeddings");
+    return;
+  }
+  outbox_ = std::make_unique<EmbeddingOutbox>(database, std::move(embedder).value(), clock);
+  if (options.background) worker_ = std::make_unique<EmbeddingWorker>(*outbox_);
+}
+
+Vectors::~Vectors() = default;
+
+Result<QueryVector> Vectors::query(std::string_view text, const Ranking& ranking) const {
+  if (!ranking.embedding.empty()) {
+    auto good = check_vector(ranking.embedding);
+    if (!good.ok()) return std::move(good).error().in("the query");
+    return QueryVector{.vector = ranking.embedding, .note = {}};
+  }
+  if (trouble_) return QueryVector{.vector = {}, .note = "by words alone: " + trouble_->message()};
+  if (!outbox_) {
+    return QueryVector{.vector = {},
+                       .note =
+                           "by words alone: the query has no vector, and no endpoint that "
+                           "would make one is configured"};
+  }
+  auto made = outbox_->embedder().embed_query(text);
+  if (made.ok()) return QueryVector{.vector = std::move(made).value(), .note = {}};
+  // A search must not fail because another machine does.
+  return QueryVector{.vector = {}, .note = "by words alone: " + made.error().message()};
+}
+
+void Vectors::put(std::int64_t key, std::span<const float> vector) {
+  if (vector.size() != set_->dimensions()) {
+    ++misfits_;
+    return;
+  }
+  // What was stored was checked; what is no vector all the same is none here.
+  ignore(set_->put(key, vector), "it is found by its words");
+}
+
+Result<void> Vectors::catch_up(sql::Engine& engine, const FollowCursor& cursor,
+                               std::size_t dimensions) {
+  if (!set_ || set_->dimensions() != dimensions || log_ != cursor.head_crc) {
+    set_.emplace(dimensions);
+    log_ = cursor.head_crc;
+    last_key_ = -1;
+    misfits_ = 0;
+    awaited_.clear();
+    asked_.reset();
+  }
+  for (;;) {
+    TRY_ASSIGN(const auto rows, source_.vector_rows(engine, last_key_, kRowsAtOnce));
+    for (const VectorRow& row : rows) {
+      last_key_ = row.key;
+      if (!row.hash.empty() && outbox_) awaited_[row.hash].push_back(row.key);
+      if (row.vector.empty()) continue;
+      TRY_ASSIGN(const auto vector, vector_of_bytes(row.vector));
+      put(row.key, vector);
+    }
+    if (!rows.empty()) asked_.reset();
+    if (rows.size() < kRowsAtOnce) break;
+  }
+  return take_made(engine);
+}
+
+// Vectors that the endpoint has made since.
+Result<void> Vectors::take_made(sql::Engine& engine) {
+  const auto now = clock_.monotonic();
+  if (awaited_.empty() || (asked_ && now - *asked_ < kLookAgain)) return {};
+  asked_ = now;
+  std::vector<std::string> hashes;
+  for (const auto& [hash, keys] : awaited_) hashes.push_back(hash);
+  for (std::size_t at = 0; at < hashes.size(); at += kHashesAtOnce) {
+    const auto some = std::span(hashes).subspan(at, std::min(kHashesAtOnce, hashes.size() - at));
+    TRY_ASSIGN(const auto made, outbox_->vectors(engine, some));
+    for (const auto& [hash, vector] : made) {
+      for (const std::int64_t key : awaited_[hash]) put(key, vector);
+      awaited_.erase(hash);
+    }
+  }
+  return drop_dead(engine);
+}
+
+// Nobody waits for what is gone.
+Result<void> Vectors::drop_dead(sql::Engine& engine) {
+  std::vector<std::int64_t> keys;
+  for (const auto& [hash, waiting] : awaited_) keys.push_back(waiting.back());
+  TRY_ASSIGN(const auto there, source_.existing(engine, keys));
+  const std::unordered_set<std::int64_t> alive(there.begin(), there.end());
+  std::erase_if(awaited_, [&](const auto& one) { return !alive.contains(one.second.back()); });
+  return {};
+}
+
+Result<Vectors::Nearest> Vectors::nearest(sql::Engine& engine, const FollowCursor& cursor,
+                                          std::span<const float> query, std::size_t count,
+                                          const KeyFilter& filter) {
+  const MutexLock lock(mutex_);
+  TRY(catch_up(engine, cursor, query.size()));
+  Nearest nearest;
+  for (;;) {
+    TRY_ASSIGN(nearest.matches, set_->nearest(query, count, filter));
+    std::vector<std::int64_t> keys;
+    for (const search::Match& match : nearest.matches) keys.push_back(match.key);
+    TRY_ASSIGN(const auto there, source_.existing(engine, keys));
+    if (there.size() == keys.size()) break;
+    // Replaced or forgotten since it was loaded.
+    const std::unordered_set<std::int64_t> alive(there.begin(), there.end());
+    for (const std::int64_t key : keys) {
+      if (!alive.contains(key)) set_->remove(key);
+    }
+  }
+  if (set_->size() == 0) {
+    nearest.note = misfits_ > 0 ? "by words alone: the vectors have another size than the query's"
+                                : "by words alone: there are no vectors yet";
+  } else if (!awaited_.empty()) {
+    nearest.note = std::to_string(awaited_.size()) + " texts wait for their vectors";
+  } else if (misfits_ > 0) {
+    nearest.note = std::to_string(misfits_) + " vectors have another size than the query's";
+  }
+  return nearest;
+}
+
+Result<void> Vectors::enqueue(sql::Engine& engine) {
+  if (!outbox_) return {};
+  const std::string& fingerprint = outbox_->embedder().fingerprint();
+  TRY_ASSIGN(const auto mark,
+             engine.number(source_.read_mark(), std::array{sql::Param(fingerprint)}));
+  std::int64_t last = mark.value_or(-1);
+  bool is_new = false;
+  for (;;) {
+    TRY_ASSIGN(const auto rows, source_.text_rows(engine, last, kRowsAtOnce));
+    if (rows.empty()) break;
+    is_new = true;
+    std::vector<WaitingText> texts;
+    for (const TextRow& row : rows) texts.push_back({.hash = row.hash, .text = row.text});
+    last = rows.back().key;
+    search::Writes writes;
+    outbox_->add(texts, writes);
+    writes.commands.push_back({.text = source_.set_mark(), .params = {fingerprint, last}});
+    TRY(engine.commit(writes.commands, sql::Sync::kLater));
+    if (rows.size() < kRowsAtOnce) break;
+  }
+  if (is_new && worker_) worker_->wake();
+  return {};
+}
+
+Result<EmbeddingStatus> Vectors::embed(std::chrono::milliseconds budget) {
+  if (trouble_) return *trouble_;
+  if (!outbox_) return EmbeddingStatus{};
+  const auto deadline = clock_.monotonic() + budget;
+  std::string trouble;
+  while (budget.count() > 0) {
+    TRY_ASSIGN(const OutboxProgress progress, outbox_->step());
+    // An endpoint that does not answer now is not waited for.
+    if (progress.trouble) trouble = progress.trouble->message();
+    const bool is_due = progress.next && progress.next->count() == 0;
+    if (progress.trouble || !is_due || clock_.monotonic() >= deadline) break;
+  }
+  TRY_ASSIGN(const OutboxStatus status, outbox_->status());
+  return EmbeddingStatus{.waiting = static_cast<std::size_t>(status.waiting),
+                         .given_up = static_cast<std::size_t>(status.given_up),
+                         .reason = trouble.empty() ? status.reason : trouble};
+}
+
+}  // namespace quipu::recall

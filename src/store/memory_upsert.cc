@@ -1,0 +1,235 @@
+// MemoryStore::upsert: a batch is compared with what is stored, then what is new in it is
+// appended.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/sha256.h"
+#include "base/try.h"
+#include "base/uuid.h"
+#include "recall/duplicates.h"
+#include "recall/fact_json.h"
+#include "recall/memory_fact.h"
+#include "store/guarded.h"
+#include "store/memory_state.h"
+
+namespace quipu {
+namespace {
+
+using recall::MemoryRow;
+using recall::Twin;
+
+constexpr std::size_t kBatchNodes = 2000;
+constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
+
+// A node on its way into the log.
+struct Incoming {
+  MemoryNode node;
+  std::string payload;
+  std::string content;
+
+  void render() {
+    payload = memory_node_json(node);
+    content = sha256_hex(payload);
+  }
+};
+
+std::string name_of(std::size_t place, const MemoryNode& node) {
+  return "node " + std::to_string(place + 1) + " (" + node.id + ")";
+}
+
+Result<std::vector<Incoming>> admitted(std::span<const MemoryNode> nodes, Filler filler) {
+  std::vector<Incoming> incoming;
+  incoming.reserve(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    Incoming& one = incoming.emplace_back(Incoming{.node = nodes[i], .payload = {}, .content = {}});
+    if (one.node.id.empty()) one.node.id = uuid_v7(filler.clock.unix_ms(), filler.random);
+    auto good = recall::check(one.node);
+    if (good.ok()) {
+      one.render();
+      good = recall::check_payload_size(one.payload);
+    }
+    if (!good.ok()) return std::move(good).error().in(name_of(i, one.node));
+  }
+  return incoming;
+}
+
+// A batch as it stands to what is stored.
+struct Plan {
+  std::unordered_map<std::string, std::string> stored{};  // content by id
+  std::vector<std::size_t> changed{};                     // places in the batch
+  std::vector<std::optional<Twin>> twins{};               // of the changed ones
+  std::unordered_map<std::string, Incoming> merged{};     // twins that are stored, by id
+};
+
+class Upsert {
+ public:
+  Upsert(const recall::MemoryTables& tables, std::span<Incoming> batch, std::size_t first,
+         const UpsertOptions& options)
+      : tables_(tables), batch_(batch), first_(first), options_(options) {}
+
+  Result<Plan> plan(sql::Engine& engine) const {
+    Plan plan;
+    std::vector<std::string> ids;
+    for (const Incoming& one : batch_) ids.push_back(one.node.id);
+    TRY_ASSIGN(const auto rows, tables_.of_ids(engine, ids));
+    for (const MemoryRow& row : rows) plan.stored.emplace(row.memory.node.id, row.content);
+    TRY(check_dimensions(engine, ids));
+
+    auto contents = plan.stored;  // as they will be
+    std::vector<MemoryNode> nodes;
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+      std::string& content = contents[batch_[i].node.id];
+      if (content == batch_[i].content) continue;
+      content = batch_[i].content;
+      plan.changed.push_back(i);
+      nodes.push_back(batch_[i].node);
+    }
+    TRY_ASSIGN(plan.twins, recall::find_twins(engine, tables_, nodes));
+    if (options_.duplicates == Duplicates::kMerge) TRY(load_twins(engine, plan));
+    return plan;
+  }
+
+  // What is to be appended.
+  std::vector<NewEntry> entries(Plan& plan, UpsertReport& report) const {
+    report.unchanged += batch_.size() - plan.changed.size();
+    std::unordered_map<std::string, std::string> left_out;  // id, and that of its twin
+    std::unordered_map<std::string, std::size_t> taken;     // places in the batch, by id
+    std::unordered_set<std::string> merged;
+    std::vector<std::size_t> going;
+    for (std::size_t i = 0; i < plan.changed.size(); ++i) {
+      const std::size_t place = plan.changed[i];
+      const MemoryNode& node = batch_[place].node;
+      if (const auto& twin = plan.twins[i]) {
+        const auto instead = left_out.find(twin->id);
+        const std::string of = instead == left_out.end() ? twin->id : instead->second;
+        report.duplicates.push_back({.id = node.id, .of = of, .likeness = twin->likeness});
+        if (options_.duplicates != Duplicates::kKeep && of != node.id) {
+          left_out.emplace(node.id, of);
+          ++report.skipped;
+          if (options_.duplicates == Duplicates::kMerge) merge(node, of, taken, merged, plan);
+          continue;
+        }
+      }
+      const bool is_known = plan.stored.contains(node.id) || taken.contains(node.id);
+      ++(is_known ? report.replaced : report.added);
+      taken[node.id] = place;
+      going.push_back(place);
+    }
+    std::vector<NewEntry> entries;
+    for (const std::size_t place : going) entries.push_back(entry_of(batch_[place]));
+    for (const std::string& id : merged) entries.push_back(entry_of(plan.merged.at(id)));
+    return entries;
+  }
+
+ private:
+  static NewEntry entry_of(const Incoming& one) {
+    NewEntry entry;
+    entry.type = recall::kMemoryType;
+    entry.payload = one.payload;
+    return entry;
+  }
+
+  Result<void> check_dimensions(sql::Engine& engine, const std::vector<std::string>& ids) const {
+    const bool has_vectors = std::any_of(batch_.begin(), batch_.end(), [](const Incoming& one) {
+      return !one.node.embedding.empty();
+    });
+    if (!has_vectors) return {};
+    TRY_ASSIGN(std::size_t wanted, tables_.dimensions(engine, ids));
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+      const std::size_t given = batch_[i].node.embedding.size();
+      if (given == 0) continue;
+      if (wanted == 0) wanted = given;
+      auto good = recall::check_dimensions(given, wanted);
+      if (!good.ok()) return std::move(good).error().in(name_of(first_ + i, batch_[i].node));
+    }
+    return {};
+  }
+
+  Result<void> load_twins(sql::Engine& engine, Plan& plan) const {
+    std::vector<std::string> ids;
+    for (const auto& twin : plan.twins) {
+      if (twin) ids.push_back(twin->id);
+    }
+    TRY_ASSIGN(auto rows, tables_.of_ids(engine, ids));
+    for (MemoryRow& row : rows) {
+      TRY_ASSIGN(row.memory.node.embedding, tables_.vector_of(engine, row.ordinal));
+      const std::string id = row.memory.node.id;
+      plan.merged.emplace(
+          id, Incoming{.node = std::move(row.memory.node), .payload = {}, .content = {}});
+    }
+    return {};
+  }
+
+  // The twin may be stored, or earlier in the batch.
+  void merge(const MemoryNode& from, const std::string& into,
+             const std::unordered_map<std::string, std::size_t>& taken,
+             std::unordered_set<std::string>& merged, Plan& plan) const {
+    const auto in_batch = taken.find(into);
+    const auto stored = plan.merged.find(into);
+    if (in_batch == taken.end() && stored == plan.merged.end()) return;
+    Incoming& target = in_batch != taken.end() ? batch_[in_batch->second] : stored->second;
+    MemoryNode& node = target.node;
+    const MemoryNode before = node;
+    for (const MemorySource& source : from.sources) {
+      if (std::find(node.sources.begin(), node.sources.end(), source) == node.sources.end()) {
+        node.sources.push_back(source);
+      }
+    }
+    node.importance = std::max(node.importance, from.importance);
+    node.pinned = node.pinned || from.pinned;
+    if (node.expires_ms) {
+      node.expires_ms = from.expires_ms
+                            ? std::optional(std::max(*node.expires_ms, *from.expires_ms))
+                            : std::nullopt;
+    }
+    if (node == before) return;
+    target.render();
+    if (in_batch == taken.end()) merged.insert(into);
+  }
+
+  const recall::MemoryTables& tables_;
+  const std::span<Incoming> batch_;
+  const std::size_t first_;  // of the batch, among all nodes
+  const UpsertOptions& options_;
+};
+
+// How many of the nodes from `at` on make a batch.
+std::size_t batch_length(std::span<const Incoming> nodes, std::size_t at) {
+  std::size_t length = 0;
+  for (std::size_t bytes = 0; at + length < nodes.size() && length < kBatchNodes; ++length) {
+    bytes += nodes[at + length].payload.size();
+    if (length > 0 && bytes > kBatchBytes) break;
+  }
+  return length;
+}
+
+}  // namespace
+
+Result<UpsertReport> MemoryStore::upsert(std::span<const MemoryNode> nodes,
+                                         const UpsertOptions& options) {
+  return guarded([&]() -> Result<UpsertReport> {
+    TRY(state_->sessions.check_open());
+    TRY_ASSIGN(auto incoming, admitted(nodes, state_->backend->filler()));
+    UpsertReport report;
+    for (const Incoming& one : incoming) report.ids.push_back(one.node.id);
+    for (std::size_t at = 0; at < incoming.size();) {
+      const std::size_t length = batch_length(incoming, at);
+      const Upsert upsert(state_->tables, std::span(incoming).subspan(at, length), at, options);
+      TRY_ASSIGN(Plan plan, state_->followed.use([&](sql::Engine& engine, const recall::Followed&) {
+        return upsert.plan(engine);
+      }));
+      const auto entries = upsert.entries(plan, report);
+      if (!entries.empty()) TRY(state_->log.append(entries));
+      at += length;
+    }
+    // So that the first search need not do it. What fails here is tried again there.
+    ignore(state_->followed.use([&](sql::Engine& engine, const recall::Followed&) {
+      return state_->vectors.enqueue(engine);
+    }),
+           "the nodes are stored");
+    return report;
+  });
+}
+
+}  // namespace quipu

@@ -1,0 +1,209 @@
+// Vectors from an endpoint, on all engines: it is never waited for, and nothing is lost when it
+// fails.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "base/json_write.h"
+#include "contract/recall_fixture.h"
+#include "support/http_server.h"
+#include "unit/recall/fake_endpoint.h"
+
+namespace quipu::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What a text is about, as a model would see it.
+std::vector<float> meaning_of(const std::string& text) {
+  const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
+  if (has("kitten") || has("purring")) return {1, 0, 0.1F};
+  if (has("puppy") || has("barking")) return {0, 1, 0.1F};
+  return {0, 0, 1};
+}
+
+std::string answer_to(const std::string& body) {
+  std::string answer;
+  json::Writer out(answer);
+  out.begin_object().key("data").begin_array();
+  std::size_t index = 0;
+  for (const std::string& text : recall::inputs_of(body)) {
+    out.begin_object().member("index", index++).key("embedding").begin_array();
+    for (const float x : meaning_of(text)) out.raw(std::to_string(x));
+    out.end_array().end_object();
+  }
+  out.end_array().end_object();
+  return answer;
+}
+
+enum class Mood { kWell, kSilent, kGarbage, kBusy };
+
+class Endpoint : public RecallContract {
+ protected:
+  RecallOptions options() const {
+    RecallOptions made;
+    made.endpoint.url = server_.url("/v1");
+    made.endpoint.model = "test";
+    made.endpoint.timeout = milliseconds(200);
+    return made;
+  }
+  static MemorySearchOptions hybrid() {
+    MemorySearchOptions made;
+    made.ranking.hybrid = true;
+    return made;
+  }
+  static std::vector<MemoryNode> animals() {
+    return {node("cat", "a purring animal"), node("dog", "a barking animal"),
+            node("car", "a vehicle")};
+  }
+  std::vector<std::string> sent() const {
+    std::vector<std::string> texts;
+    for (const HttpSeen& one : server_.seen()) {
+      for (std::string& text : recall::inputs_of(one.body)) texts.push_back(std::move(text));
+    }
+    return texts;
+  }
+  std::size_t times_sent(const std::string& text) const {
+    const auto all = sent();
+    return static_cast<std::size_t>(std::count(all.begin(), all.end(), text));
+  }
+
+  std::atomic<Mood> mood_ = Mood::kWell;
+  HttpServer server_{[this](const HttpSeen& seen) {
+    switch (mood_.load()) {
+      case Mood::kSilent:
+        return HttpReply{.end = HttpReply::End::kSilent};
+      case Mood::kGarbage:
+        return HttpReply{.body = "<html>no</html>"};
+      case Mood::kBusy:
+        return HttpReply{.status = 429, .headers = {"Retry-After: 60"}};
+      case Mood::kWell:
+        break;
+    }
+    return HttpReply{.body = answer_to(seen.body)};
+  }};
+};
+
+TEST_P(Endpoint, MakesVectors) {
+  MemoryStore memory(*store_, options());
+  must(memory.upsert(animals()));
+  EXPECT_TRUE(sent().empty()) << "storing asks nobody";
+  const EmbeddingStatus status = must(memory.embed(milliseconds(5000)));
+  EXPECT_EQ(0u, status.waiting);
+  EXPECT_EQ("", status.reason);
+  const auto hits = must(memory.search("kitten", 1, hybrid()));
+  EXPECT_TRUE(hits.is_hybrid);
+  EXPECT_EQ("", hits.note);
+  EXPECT_EQ(Ids{"cat"}, ids_of(hits));
+}
+
+TEST_P(Endpoint, WhenItFailsTheAnswerIsByWords) {
+  MemoryStore memory(*store_, options());
+  for (const Mood mood : {Mood::kSilent, Mood::kGarbage, Mood::kBusy}) {
+    mood_ = mood;
+    must(memory.upsert(animals()));
+    const EmbeddingStatus status = must(memory.embed(milliseconds(5000)));
+    EXPECT_EQ(3u, status.waiting);
+    EXPECT_NE("", status.reason);
+    const auto hits = must(memory.search("animal", 5, hybrid()));
+    EXPECT_EQ(2u, hits.items.size());
+    EXPECT_FALSE(hits.is_hybrid);
+    EXPECT_NE("", hits.note);
+  }
+  mood_ = Mood::kWell;
+  clock_.advance(std::chrono::hours(6));
+  EXPECT_EQ(0u, must(memory.embed(milliseconds(5000))).waiting);
+  EXPECT_EQ(Ids{"dog"}, ids_of(must(memory.search("puppy", 1, hybrid()))));
+}
+
+TEST_P(Endpoint, ATextIsSentOnce) {
+  MemoryStore memory(*store_, options());
+  must(memory.upsert(animals()));
+  must(memory.embed(milliseconds(5000)));
+  MemoryNode again = node("cat2", "a purring animal");
+  must(memory.upsert(std::vector{again}));
+  must(memory.embed(milliseconds(5000)));
+  must(memory.reindex());
+  must(memory.embed(milliseconds(5000)));
+  EXPECT_EQ(1u, times_sent("a purring animal"));
+  EXPECT_EQ(2u, must(memory.search("kitten", 2, hybrid())).items.size());
+}
+
+TEST_P(Endpoint, WhatIsForgottenIsNotSent) {
+  MemoryStore memory(*store_, options());
+  must(memory.upsert(animals()));
+  must(memory.upsert(std::vector{node("twin", "a vehicle")}));
+  must(memory.forget(Ids{"dog", "car"}));
+  EXPECT_EQ(0u, must(memory.embed(milliseconds(5000))).waiting);
+  EXPECT_EQ(1u, times_sent("a purring animal"));
+  EXPECT_EQ(0u, times_sent("a barking animal"));
+  EXPECT_EQ(1u, times_sent("a vehicle")) << "another node has it";
+}
+
+TEST_P(Endpoint, ConfiguredLaterItMakesTheVectorsOfAll) {
+  MemoryStore without(*store_);
+  must(without.upsert(animals()));
+  MemoryStore memory(*store_, options());
+  const auto before = must(memory.search("kitten", 5, hybrid()));
+  EXPECT_FALSE(before.is_hybrid);
+  must(memory.embed(milliseconds(5000)));
+  clock_.advance(std::chrono::seconds(2));
+  EXPECT_EQ("cat", must(memory.search("kitten", 5, hybrid())).items.at(0).memory.node.id);
+}
+
+TEST_P(Endpoint, VectorsOfCallersAreNotMade) {
+  MemoryStore memory(*store_, options());
+  MemoryNode given = node("given", "a purring animal");
+  given.embedding = {0, 1, 0};
+  must(memory.upsert(std::vector{given, node("cat", "a purring cat")}));
+  must(memory.embed(milliseconds(5000)));
+  EXPECT_EQ(0u, times_sent("a purring animal"));
+  EXPECT_EQ("given", must(memory.search("puppy", 5, hybrid())).items.at(0).memory.node.id);
+}
+
+TEST_P(Endpoint, ChunksOfDocumentsHaveVectorsOfTheirOwn) {
+  KnowledgeIndex knowledge(*store_, options());
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "Filling words of no meaning here. ";
+  text += "\n\n# Pets\n\nIt was purring. ";
+  for (int i = 0; i < 40; ++i) text += "More words without any meaning. ";
+  must(knowledge.add(std::vector{document("d", text, "Title"), document("e", "a barking one")}));
+  EXPECT_EQ(0u, must(knowledge.embed(milliseconds(5000))).waiting);
+  QueryOptions asked;
+  asked.ranking.hybrid = true;
+  const auto hits = must(knowledge.query("kitten", 1, asked));
+  ASSERT_EQ(Ids{"d"}, ids_of(hits));
+  EXPECT_NE(std::string::npos, hits.items[0].text.find("It was purring."));
+  EXPECT_GT(hits.items[0].chunk, 0u);
+  EXPECT_EQ(1u, times_sent("a barking one"));
+}
+
+TEST_P(Endpoint, AThreadOfItsOwnMakesThem) {
+  RecallOptions made = options();
+  made.background = true;
+  // Threads that wait for each other need a clock that moves.
+  Store store = must(Store::open(place_.url(), {.create = true}));
+  MemoryStore memory(store, made);
+  must(memory.upsert(animals()));
+  while (must(memory.embed(milliseconds(0))).waiting > 0) std::this_thread::yield();
+  EXPECT_EQ(Ids{"cat"}, ids_of(must(memory.search("kitten", 1, hybrid()))));
+}
+
+TEST_P(Endpoint, OneThatCannotBeUsedIsNamed) {
+  RecallOptions bad = options();
+  bad.endpoint.url = "ftp://nowhere";
+  MemoryStore memory(*store_, bad);
+  must(memory.upsert(animals()));
+  EXPECT_EQ(Code::kInvalidArgument, code_of(memory.embed(milliseconds(10))));
+  const auto hits = must(memory.search("animal", 5, hybrid()));
+  EXPECT_EQ(2u, hits.items.size());
+  EXPECT_NE("", hits.note);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, Endpoint,
+                         ::testing::Values(Engine::kMemory, Engine::kFile, Engine::kSqlite,
+                                           Engine::kPostgres),
+                         engine_name);
+
+}  // namespace
+}  // namespace quipu::test

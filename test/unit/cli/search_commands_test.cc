@@ -1,0 +1,180 @@
+// search and reindex, as a shell sees them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/columns.h"
+#include "cli/json_in.h"
+#include "program.h"
+
+namespace quipu::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+using Ids = std::vector<std::string>;
+
+class SearchCommands : public CliTest {
+ protected:
+  SearchCommands() {
+    EXPECT_EQ(quipu({"new", "--id", "one", "--title", "A trip"}).code, 0);
+    EXPECT_EQ(quipu({"new", "--id", "two", "--agent", "scribe"}).code, 0);
+    EXPECT_EQ(quipu({"append", "one"}, message("u1", "user", "Where is the guanaco today?") + "\n" +
+                                           message("a1", "assistant", "A guanaco is at the lake."))
+                  .code,
+              0);
+    EXPECT_EQ(quipu({"append", "two"}, message("u2", "user", "No guanaco here.")).code, 0);
+  }
+
+  Ids found(std::vector<std::string> args) const {
+    args.insert(args.begin(), "search");
+    args.emplace_back("--json");
+    const Outcome outcome = quipu(args);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return ids_of(outcome.out);
+  }
+  static Ids ids_of(const std::string& json) {
+    Ids ids;
+    for (const JsonView& item : JsonView(json).member("items").elements()) {
+      ids.push_back(item.member("id").string());
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  }
+};
+
+TEST_F(SearchCommands, JsonHasWhatAProgramNeeds) {
+  const Outcome outcome = quipu({"search", "lake", "--json", "--paths"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto items = JsonView(outcome.out).member("items").elements();
+  ASSERT_EQ(1u, items.size());
+  const JsonView& item = items[0];
+  EXPECT_EQ("a1", item.member("id").string());
+  EXPECT_EQ("a1", item.member("entryId").string());
+  EXPECT_EQ("one", item.member("sessionId").string());
+  EXPECT_EQ("A trip", item.member("title").string());
+  EXPECT_EQ(R"(["assistant"])", item.member("roles").raw());
+  EXPECT_EQ("A guanaco is at the lake.", item.member("snippet").string());
+  EXPECT_EQ("[[20,24]]", item.member("marks").raw());
+  EXPECT_EQ(R"(["u1","a1"])", item.member("path").raw());
+  EXPECT_GT(std::stod(std::string(item.member("score").raw())), 0);
+  EXPECT_EQ("null", JsonView(outcome.out).member("next").raw());
+  EXPECT_EQ("1", JsonView(outcome.out).member("total").raw());
+}
+
+TEST_F(SearchCommands, OptionsNarrow) {
+  EXPECT_EQ((Ids{"a1", "u1", "u2"}), found({"guanaco"}));
+  EXPECT_EQ((Ids{"u1", "u2"}), found({"guanaco", "--role", "user"}));
+  EXPECT_EQ((Ids{"u2"}), found({"guanaco", "--agent", "scribe"}));
+  EXPECT_EQ((Ids{"a1", "u1"}), found({"guanaco", "--session", "one"}));
+  EXPECT_EQ((Ids{"u1"}), found({"guanaco", "--session", "one", "--branch", "u1"}));
+  EXPECT_EQ((Ids{}), found({"guanaco", "--tool", "bash"}));
+  EXPECT_EQ((Ids{}), found({"guanaco", "--until", "2020-01-01"}));
+  EXPECT_EQ((Ids{"a1", "u1", "u2"}), found({"guanaco", "--since", "1h"}));
+}
+
+TEST_F(SearchCommands, PagesGoOn) {
+  const Outcome first = quipu({"search", "guanaco", "--limit", "2", "--json"});
+  const std::string next = JsonView(first.out).member("next").string();
+  ASSERT_FALSE(next.empty());
+  Ids all = ids_of(first.out);
+  for (const std::string& id : found({"guanaco", "--limit", "2", "--after", next})) {
+    all.push_back(id);
+  }
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ((Ids{"a1", "u1", "u2"}), all);
+}
+
+TEST_F(SearchCommands, UsageErrors) {
+  EXPECT_EQ(quipu({"search"}).code, 2);
+  EXPECT_EQ(quipu({"search", "x", "--queries", "-"}).code, 2);
+  EXPECT_EQ(quipu({"search", "x", "--since", "never"}).code, 2);
+  EXPECT_EQ(quipu({"search", "x", "--role", "nobody"}).code, 2);
+  EXPECT_EQ(quipu({"search", "x", "--after", "nowhere"}).code, 2);
+  EXPECT_EQ(quipu({"search", "x", "--branch", "u1"}).code, 2);
+  EXPECT_EQ(quipu({"search", "x", "--session", "nobody"}).code, 3);
+}
+
+TEST_F(SearchCommands, InAPipeMarksAreInTheText) {
+  const Outcome outcome = quipu({"search", "lake"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("A guanaco is at the **lake**."));
+  EXPECT_THAT(outcome.out, HasSubstr("A trip"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(SearchCommands, OnATerminalItIsColouredAndFits) {
+  const std::string long_text =
+      "Many words come before the huemul and many more words come after it, so that one line of a "
+      "narrow terminal is not enough for all of them: 山羊 \\u001b[31m end";
+  ASSERT_EQ(quipu({"append", "one"}, message("u9", "user", long_text)).code, 0);
+  const Outcome outcome = quipu_on_terminal({"search", "huemul", "--no-pager"}, 60,
+                                            {{"TERM", "xterm"}, {"LC_ALL", "C.UTF-8"}});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\x1b[33mhuemul\x1b"));
+  std::string plain = outcome.out;
+  for (std::size_t at = 0; (at = plain.find("\x1b[", at)) != std::string::npos;) {
+    plain.erase(at, plain.find('m', at) + 1 - at);
+  }
+  std::erase(plain, '\r');
+  EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
+  for (const std::string& line : wrap(plain, 0)) EXPECT_LE(columns_of(line), 60u) << line;
+}
+
+TEST_F(SearchCommands, NothingFoundIsSaid) {
+  const Outcome outcome = quipu({"search", "unicorn"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ("", outcome.out);
+  EXPECT_THAT(outcome.err, HasSubstr("Nothing found"));
+}
+
+TEST_F(SearchCommands, ManyQueriesALineEach) {
+  const Outcome outcome = quipu({"search", "--queries", "-"},
+                                "{\"id\":\"q1\",\"text\":\"lake\"}\n\n"
+                                "{\"id\":2,\"text\":\"guanaco\",\"session\":\"two\"}\n");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::size_t feed = outcome.out.find('\n');
+  const std::string first = outcome.out.substr(0, feed);
+  const std::string second = outcome.out.substr(feed + 1);
+  EXPECT_EQ("q1", JsonView(first).member("id").string());
+  EXPECT_EQ((Ids{"a1"}), ids_of(first));
+  EXPECT_EQ("2", JsonView(second).member("id").raw());
+  EXPECT_EQ((Ids{"u2"}), ids_of(second));
+  EXPECT_EQ(quipu({"search", "--queries", "-"}, "{}\n").code, 1);
+}
+
+TEST_F(SearchCommands, ReindexCountsAndChangesNothing) {
+  const Ids before = found({"guanaco"});
+  const Outcome outcome = quipu({"reindex", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ("2", JsonView(outcome.out).member("sessions").raw());
+  EXPECT_EQ("4", JsonView(outcome.out).member("entries").raw()) << "three messages and a title";
+  EXPECT_EQ(before, found({"guanaco"}));
+  EXPECT_THAT(quipu({"reindex"}).out, HasSubstr("4 entries of 2 sessions"));
+}
+
+TEST_F(SearchCommands, InsideAProjectOnlyItsSessions) {
+  std::filesystem::create_directories(path("engine/.git"));
+  ASSERT_EQ(quipu({"new", "--id", "e1", "--cwd", path("engine")}).code, 0);
+  ASSERT_EQ(quipu({"append", "e1"}, message("u5", "user", "guanaco in the engine")).code, 0);
+  EXPECT_EQ((Ids{"u5"}), found({"guanaco", "--project", "engine"}));
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(path("engine"));
+  const Ids here = found({"guanaco"});
+  const Ids all = found({"guanaco", "--all"});
+  const Outcome none = quipu({"search", "lake"});
+  std::filesystem::current_path(before);
+  EXPECT_EQ((Ids{"u5"}), here);
+  EXPECT_EQ(4u, all.size());
+  EXPECT_THAT(none.err, HasSubstr("--all"));
+}
+
+TEST_F(SearchCommands, ADamagedSessionDoesNotHideTheOthers) {
+  write_whole(log_of("two"), "not json\n");
+  EXPECT_EQ((Ids{"a1", "u1"}), found({"guanaco"}));
+}
+
+}  // namespace
+}  // namespace quipu::cli
