@@ -10,6 +10,7 @@
 #include <random>
 
 #include "quipu/copy.h"
+#include "support/agent_store.h"
 #include "support/fresh_store.h"
 
 namespace quipu::test {
@@ -44,7 +45,7 @@ class UsageContract : public testing::TestWithParam<Engine> {
 
   void open() {
     store_.reset();
-    store_.emplace(Store::open(place_.url(), {.create = true}).value());
+    store_.emplace(Store::open(place_.url(), {.create = true, .clock = &clock_}).value());
   }
   /// `memory:` is gone with the process.
   void reopen() {
@@ -80,6 +81,7 @@ class UsageContract : public testing::TestWithParam<Engine> {
            std::to_string(all.total.tokens_in);
   }
 
+  ManualClock clock_;
   FreshStore place_;
   std::optional<Store> store_;
 };
@@ -119,6 +121,15 @@ TEST_P(UsageContract, ForksAndCopiesCountOnce) {
   append("fork", {answer("r3", used(40))});
   append("copy", {answer("r4", used(80))});
   EXPECT_EQ(by(UsageBy::kSession), "a:2:30 copy:1:80 fork:1:40 = 4:150");
+}
+
+TEST_P(UsageContract, OfSeveralSessionsTheOldestCounts) {
+  session("z");
+  clock_.advance(std::chrono::seconds(1));
+  session("a");
+  append("a", {answer("r1", used(1)), answer("r2", used(2))});
+  append("z", {answer("r1", used(4))});
+  EXPECT_EQ(by(UsageBy::kSession), "a:1:2 z:1:4 = 2:6");
 }
 
 TEST_P(UsageContract, FactsOfASessionCountToo) {
@@ -202,6 +213,19 @@ TEST_P(UsageContract, CostsRecordedAndComputedAreKeptApart) {
   EXPECT_EQ(all.total.cost_nano_usd(), 500'000'000);
   EXPECT_EQ(all.total.cost_computed_nano_usd, 0);
   EXPECT_EQ(all.total.unpriced, 3u);
+}
+
+TEST_P(UsageContract, EveryDayHasItsPrice) {
+  session("a");
+  append("a", {answer("r1", used(1'000'000), "m", "2026-03-01"),
+               answer("r2", used(1'000'000), "m", "2026-03-02"),
+               answer("r3", used(1'000'000), "n", "2026-03-02")});
+  const auto prices = PriceList::parse(
+      R"({"version":1,"updated":"2026-01-01","currency":"USD","models":[{"match":"m","inputPerMTok":2},)"
+      R"({"match":"m","from":"2026-03-02","inputPerMTok":16},{"match":"n","inputPerMTok":128}]})");
+  ASSERT_TRUE(prices.ok());
+  EXPECT_EQ(report({.project = ProjectScope::all(), .prices = &*prices}).total.cost_nano_usd(),
+            146'000'000'000);
 }
 
 TEST_P(UsageContract, LatencyWhereItWasMeasured) {

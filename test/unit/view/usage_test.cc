@@ -8,6 +8,7 @@
 #include <random>
 
 #include "fs/posix_fs.h"
+#include "sql/database.h"
 #include "support/wrapped_backend.h"
 #include "view/usage_fold.h"
 #include "view/usage_view.h"
@@ -203,6 +204,29 @@ TEST_F(UsageViewTest, SessionsThatAreGoneAndOthersOfTheirName) {
   append(second, "a", {answer("other", 7)});
   Store third = open_store(url());
   EXPECT_EQ(usage_of(third), "2 12 200000000 a=7 b=5");
+  // Replaced before anybody saw that it was gone.
+  std::filesystem::remove(directory_.path() + "/sessions/b.jsonl");
+  Store fourth = open_store(url());
+  make_session(fourth, "b");
+  append(fourth, "b", {answer("third", 1), answer("fourth", 2)});
+  EXPECT_EQ(usage_of(fourth), "3 10 300000000 a=7 b=3");
+}
+
+TEST_F(UsageViewTest, TheFileForgetsWhatIsGone) {
+  Store store = open_store(url());
+  for (const char* id : {"a", "b"}) {
+    make_session(store, id);
+    append(store, id, {answer(id, 5)});
+  }
+  usage_of(store);
+  const auto rows = [&] {
+    auto connection = sql::Connection::open(file(), {.create = false});
+    return connection->number("SELECT count(*) FROM sessions").value();
+  };
+  EXPECT_EQ(rows(), 2);
+  std::filesystem::remove(directory_.path() + "/sessions/a.jsonl");
+  usage_of(store);
+  EXPECT_EQ(rows(), 1);
 }
 
 TEST_F(UsageViewTest, WhatCannotBeReadIsSaidAndTheRestCounts) {
