@@ -267,6 +267,8 @@ Result<int> answer_all(Context& context, SessionSearch& search, const SearchArgu
     if (asked.member("id").exists()) json.key("id").raw(asked.member("id").raw());
     write_page(json, *page);
     context.out.data_line(json.end_object().text());
+    // At once: whoever asks may wait for the answer before it asks again.
+    if (auto written = context.out.flush(); !written) return std::move(written).error();
   }
 }
 
