@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t kBatchDocuments = 5000;
 constexpr std::size_t kBatchBytes = std::size_t{32} << 20;
-constexpr std::size_t kQueriesAtOnce = 1000;
 
 struct KnowledgeArguments {
   std::string action;
@@ -194,20 +193,21 @@ Result<void> query_many(Context& context, KnowledgeIndex& knowledge,
   if (!input) return std::move(input).error();
   LineReader reader(input->fd(), input->place(), 2 * kLineBytesMax);
   while (!context.out.failed()) {
-    auto lines = JsonLines<KnowledgeDocument>::read(reader, kQueriesAtOnce, kBatchBytes,
-                                                    read_knowledge_document);
+    auto lines =
+        JsonLines<KnowledgeDocument>::read(reader, 1, kBatchBytes, read_knowledge_document);
     if (!lines) return std::move(lines).error();
     if (lines->items.empty()) break;
-    for (KnowledgeDocument& query : lines->items) {
-      options.ranking.embedding = std::move(query.embedding);
-      auto hits = knowledge.query(query.text, arguments.limit, options);
-      if (!hits) return std::move(hits).error();
-      JsonWriter json;
-      json.begin_object().member("id", query.id);
-      write_items(json, *hits);
-      write_ranking(json, options.ranking, *hits);
-      context.out.data_line(json.end_object().text());
-    }
+    KnowledgeDocument& query = lines->items.front();
+    options.ranking.embedding = std::move(query.embedding);
+    auto hits = knowledge.query(query.text, arguments.limit, options);
+    if (!hits) return std::move(hits).error();
+    JsonWriter json;
+    json.begin_object().member("id", query.id);
+    write_items(json, *hits);
+    write_ranking(json, options.ranking, *hits);
+    context.out.data_line(json.end_object().text());
+    // At once: whoever asks may wait for the answer before it asks again.
+    if (auto written = context.out.flush(); !written) return std::move(written).error();
   }
   return {};
 }

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kBatchNodes = 5000;
 constexpr std::size_t kBatchBytes = std::size_t{32} << 20;
-constexpr std::size_t kQueriesAtOnce = 1000;
 constexpr std::size_t kShownDuplicates = 5;
 
 struct MemoryArguments {
@@ -194,22 +193,23 @@ Result<void> search_many(Context& context, MemoryStore& memory, const MemoryArgu
   if (!input) return std::move(input).error();
   LineReader reader(input->fd(), input->place(), 2 * kLineBytesMax);
   while (!context.out.failed()) {
-    auto lines = JsonLines<MemoryNode>::read(reader, kQueriesAtOnce, kBatchBytes, read_memory_node);
+    auto lines = JsonLines<MemoryNode>::read(reader, 1, kBatchBytes, read_memory_node);
     if (!lines) return std::move(lines).error();
     if (lines->items.empty()) break;
-    for (MemoryNode& query : lines->items) {
-      MemorySearchOptions own = *options;
-      if (!query.agent_id.empty()) own.scope.agent_id = query.agent_id;
-      if (!query.project_id.empty()) own.scope.project_id = query.project_id;
-      own.ranking.embedding = std::move(query.embedding);
-      auto hits = memory.search(query.text, arguments.limit, own);
-      if (!hits) return std::move(hits).error();
-      JsonWriter json;
-      json.begin_object().member("id", query.id);
-      write_items(json, *hits);
-      write_ranking(json, own.ranking, *hits);
-      context.out.data_line(json.end_object().text());
-    }
+    MemoryNode& query = lines->items.front();
+    MemorySearchOptions own = *options;
+    if (!query.agent_id.empty()) own.scope.agent_id = query.agent_id;
+    if (!query.project_id.empty()) own.scope.project_id = query.project_id;
+    own.ranking.embedding = std::move(query.embedding);
+    auto hits = memory.search(query.text, arguments.limit, own);
+    if (!hits) return std::move(hits).error();
+    JsonWriter json;
+    json.begin_object().member("id", query.id);
+    write_items(json, *hits);
+    write_ranking(json, own.ranking, *hits);
+    context.out.data_line(json.end_object().text());
+    // At once: whoever asks may wait for the answer before it asks again.
+    if (auto written = context.out.flush(); !written) return std::move(written).error();
   }
   return {};
 }
