@@ -28,6 +28,7 @@ _quipu() {
     --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --parent | --tag | --since | --until | --limit | --after | --branch | --tool | --types | --older | --bytes) return ;;
     --role) mapfile -t COMPREPLY < <(compgen -W "user assistant system tool summary title label" -- "$current"); return ;;
     --phase) mapfile -t COMPREPLY < <(compgen -W "0 1 2 3" -- "$current"); return ;;
+    --only) mapfile -t COMPREPLY < <(compgen -W "sessions memory knowledge" -- "$current"); return ;;
     --out | --queries) compopt -o default; return ;;
     --project) compopt -o dirnames; return ;;
     --status) mapfile -t COMPREPLY < <(compgen -W "active terminated" -- "$current"); return ;;
@@ -53,6 +54,7 @@ _quipu() {
       usage) own="--by --breakdown --since --until --tz --project --all --agent --model --prices --csv" ;;
       search) own="--all --project --agent --session --branch --role --tool --since --until --limit --after --paths --queries" ;;
       events) own="--follow --after --now --types --session --limit --jsonl --batch --older --bytes --dry-run" ;;
+      reindex) own="--only" ;;
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;
       compact) own="--keep --summarizer --trigger --lift --entry" ;;

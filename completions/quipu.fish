@@ -135,6 +135,7 @@ complete -c quipu -n '__fish_seen_subcommand_from search' -l limit -x -d 'at mos
 complete -c quipu -n '__fish_seen_subcommand_from search' -l after -x -d 'go on after'
 complete -c quipu -n '__fish_seen_subcommand_from search' -l paths -d 'ids from the root'
 complete -c quipu -n '__fish_seen_subcommand_from search' -l queries -r -F -d 'many queries'
+complete -c quipu -n '__fish_seen_subcommand_from reindex' -l only -x -a 'sessions memory knowledge' -d 'one of them'
 complete -c quipu -n '__fish_seen_subcommand_from attach' -l type -x -d 'media type'
 complete -c quipu -n '__fish_seen_subcommand_from new' -l agent -x -d 'its agent'
 complete -c quipu -n '__fish_seen_subcommand_from new list stats' -l project -x -a '(__fish_complete_directories)' -d 'the project'

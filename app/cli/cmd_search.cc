@@ -284,6 +284,7 @@ Result<int> run_search(Context& context, const SearchArguments& arguments) {
       context, "Indexing", [&](const IndexProgress& progress) { return search.refresh(progress); });
   if (!report) return std::move(report).error();
   warn_of_unread(context, *report);
+  searched->options.refresh = false;
   return arguments.queries.empty() ? answer(context, search, arguments, *searched)
                                    : answer_all(context, search, arguments, *searched);
 }

@@ -59,6 +59,8 @@ struct SearchOptions {
   std::size_t snippet_bytes = 160;
   /// Fill in SearchHit::path.
   bool paths = false;
+  /// False: in what is indexed already, for who has many questions and has called `refresh`.
+  bool refresh = true;
 };
 
 struct SearchHit {
@@ -109,9 +111,9 @@ class SessionSearch {
   SessionSearch(SessionSearch&&) noexcept;
   SessionSearch& operator=(SessionSearch&&) noexcept;
 
-  /// Brings the index up to date, then answers, best first. `Page::total` counts what was
-  /// ranked: at most a thousand. Pages go on in the same order as long as nothing is
-  /// appended. `invalid_argument` for a cursor that is none.
+  /// Brings the index up to date, then answers, best first (see SearchOptions::refresh).
+  /// `Page::total` counts what was ranked: at most a thousand. Pages go on in the same order as
+  /// long as nothing is appended. `invalid_argument` for a cursor that is none.
   Result<Page<SearchHit>> search(std::string_view query, const SearchOptions& options,
                                  const PageRequest& page = {.after = {}, .limit = 20});
 

@@ -74,6 +74,14 @@ std::vector<std::string> tags_of(const std::vector<std::string>& values,
   return tags;
 }
 
+bool lets_all_through(const SessionFilter& filter) {
+  // Only the scope of all admits two.
+  const bool all_projects = filter.project.admits("") && filter.project.admits("-");
+  return all_projects && !filter.agent && !filter.archived && !filter.parent &&
+         filter.title_contains.empty() && !filter.since_ms && !filter.until_ms && !filter.status &&
+         !filter.tag && !filter.whole_only;
+}
+
 /// One search.
 class Searching {
  public:
@@ -91,8 +99,8 @@ class Searching {
       TRY_ASSIGN(after, read_cursor(page.after));
     }
     if (query_.words.is_empty()) return Page<SearchHit>();
-    TRY(index_.refresh());
-    TRY(list_sessions());
+    if (options_.refresh) TRY(index_.refresh());
+    if (needs_list()) TRY(list_sessions());
     TRY_ASSIGN(view::Narrowing where, narrowing());
     TRY_ASSIGN(std::vector<view::Found> found, index_.match(query_.words, where));
     view::lift_by_neighbours(found, options_.neighbour_weight);
@@ -100,6 +108,12 @@ class Searching {
   }
 
  private:
+  // Where everything is searched nobody needs to know all there is.
+  bool needs_list() const {
+    return !lets_all_through(options_.sessions) || !query_.projects.empty() ||
+           !query_.agents.empty();
+  }
+
   // The sessions that the options and the fields let through.
   Result<void> list_sessions() {
     TRY_ASSIGN(auto page, store_.sessions().list_sessions(
@@ -141,7 +155,7 @@ class Searching {
     where.to_ms = options_.to_ms && query_.to_ms ? std::min(options_.to_ms, query_.to_ms)
                                                  : std::max(options_.to_ms, query_.to_ms);
     TRY(see_sessions());
-    where.sessions = &logs_;
+    if (needs_list() || options_.session || !query_.sessions.empty()) where.sessions = &logs_;
     where.admits = [this, from = where.from_ms, to = where.to_ms](const std::string& session_id,
                                                                   Ordinal own, bool in_time) {
       return seen_.contains(session_id, own) && (in_time || is_in_time(session_id, own, from, to));
@@ -151,27 +165,37 @@ class Searching {
 
   Result<void> see_sessions() {
     const std::optional<std::string>& branch = options_.branch ? options_.branch : query_.branch;
-    const bool is_of_some = options_.session || !query_.sessions.empty();
-    if (!is_of_some) {
+    if (!options_.session && query_.sessions.empty()) {
       for (const auto& [id, session] : sessions_) logs_.insert(id);
       if (branch && *branch == "head") seen_.only_heads();
-      if (branch && *branch != "head") {
-        return Error(Code::kInvalidArgument, "a branch to an entry, and no session")
-            .with_hint("say of which session it is, or ask for the branch `head`");
-      }
-      return {};
+      if (!branch || *branch == "head") return {};
+      return Error(Code::kInvalidArgument, "a branch to an entry, and no session")
+          .with_hint("say of which session it is, or ask for the branch `head`");
     }
-    for (const auto& [id, session] : sessions_) {
-      if (options_.session && *options_.session != id) continue;
-      const bool is_named =
-          query_.sessions.empty() ||
-          std::any_of(query_.sessions.begin(), query_.sessions.end(),
-                      [&](const std::string& prefix) { return id.starts_with(prefix); });
-      if (!is_named || !session.problem.empty()) continue;
-      TRY(seen_.add_session(id, branch));
+    TRY_ASSIGN(const std::vector<std::string> ids, named_sessions());
+    for (const std::string& id : ids) {
+      const auto seen = seen_.add_session(id, branch);
+      // One that cannot be read is not indexed either.
+      if (!seen.ok() && seen.error().code() == Code::kNoMemory) return Error(seen.error());
     }
     logs_ = seen_.logs();
     return {};
+  }
+
+  Result<std::vector<std::string>> named_sessions() {
+    std::vector<std::string> ids;
+    if (options_.session) {
+      ids.push_back(*options_.session);
+    } else {
+      TRY_ASSIGN(ids, store_.sessions().session_ids());
+    }
+    std::erase_if(ids, [&](const std::string& id) {
+      const auto begins_so = [&](const std::string& prefix) { return id.starts_with(prefix); };
+      const auto& names = query_.sessions;
+      const bool is_named = names.empty() || std::any_of(names.begin(), names.end(), begins_so);
+      return !is_named || (needs_list() && !sessions_.contains(id));
+    });
+    return ids;
   }
 
   bool is_in_time(const std::string& session_id, Ordinal own,
@@ -242,7 +266,6 @@ class Searching {
   void add_session(SearchHit& hit) {
     auto session = sessions_.find(hit.session_id);
     if (session == sessions_.end()) {
-      // A log that the session asked for inherits from.
       auto summary = store_.sessions().describe_session(hit.session_id);
       if (!summary.ok()) return;
       session = sessions_.emplace(hit.session_id, std::move(summary).value()).first;

@@ -153,6 +153,9 @@ TEST_F(SearchCommands, ReindexCountsAndChangesNothing) {
   EXPECT_EQ("4", JsonView(outcome.out).member("entries").raw()) << "three messages and a title";
   EXPECT_EQ(before, found({"guanaco"}));
   EXPECT_THAT(quipu({"reindex"}).out, HasSubstr("4 entries of 2 sessions"));
+  EXPECT_EQ(
+      "0", JsonView(quipu({"reindex", "--only", "memory", "--json"}).out).member("sessions").raw());
+  EXPECT_EQ(quipu({"reindex", "--only", "nothing"}).code, 2);
 }
 
 TEST_F(SearchCommands, InsideAProjectOnlyItsSessions) {
