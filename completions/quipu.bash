@@ -2,7 +2,7 @@
 
 _quipu() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage events search reindex stats rename tag archive project verify repair migrate upgrade copy dump version"
+  local commands="init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage events search memory knowledge reindex stats rename tag archive project verify repair migrate upgrade copy dump version"
   local shared="--store --schema --replica --json --color --no-pager --help"
   local i command= position=0 store=()
   COMPREPLY=()
@@ -11,7 +11,7 @@ _quipu() {
     case ${COMP_WORDS[i]} in
       --schema | --replica | --session) ((i++)) ;;
       --store) store=(--store "${COMP_WORDS[++i]}") ;;
-      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after | --phase | --out | --branch | --role | --tool | --queries | --types | --older | --bytes) ((i++)) ;;
+      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after | --phase | --out | --branch | --role | --tool | --queries | --types | --older | --bytes | --kind | --duplicates | --max-nodes | --max-age | --jsonl | --filter | --only) ((i++)) ;;
       -*) ;;
       *) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((position++)); fi ;;
     esac
@@ -25,11 +25,13 @@ _quipu() {
       mapfile -t COMPREPLY < <(compgen -W "quipu anthropic openai-chat openai-responses gemini" -- "$current")
       return
       ;;
-    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --parent | --tag | --since | --until | --limit | --after | --branch | --tool | --types | --older | --bytes) return ;;
+    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --parent | --tag | --since | --until | --limit | --after | --branch | --tool | --types | --older | --bytes | --max-nodes | --max-age | --filter) return ;;
+    --kind) mapfile -t COMPREPLY < <(compgen -W "short long agent" -- "$current"); return ;;
+    --duplicates) mapfile -t COMPREPLY < <(compgen -W "keep skip merge" -- "$current"); return ;;
     --role) mapfile -t COMPREPLY < <(compgen -W "user assistant system tool summary title label" -- "$current"); return ;;
     --phase) mapfile -t COMPREPLY < <(compgen -W "0 1 2 3" -- "$current"); return ;;
     --only) mapfile -t COMPREPLY < <(compgen -W "sessions memory knowledge" -- "$current"); return ;;
-    --out | --queries) compopt -o default; return ;;
+    --out | --queries | --jsonl) compopt -o default; return ;;
     --project) compopt -o dirnames; return ;;
     --status) mapfile -t COMPREPLY < <(compgen -W "active terminated" -- "$current"); return ;;
   esac
@@ -55,6 +57,8 @@ _quipu() {
       search) own="--all --project --agent --session --branch --role --tool --since --until --limit --after --paths --queries" ;;
       events) own="--follow --after --now --types --session --limit --jsonl --batch --older --bytes --dry-run" ;;
       reindex) own="--only" ;;
+      memory) own="--agent --project --kind --limit --since --hybrid --queries --duplicates --after --max-nodes --max-age --dry-run" ;;
+      knowledge) own="--jsonl --title --limit --hybrid --filter --queries --after" ;;
       show) own="--entry --head --full --raw" ;;
       context) own="--provider --model --head --budget --explain --full --open-ended" ;;
       compact) own="--keep --summarizer --trigger --lift --entry" ;;
@@ -85,7 +89,13 @@ _quipu() {
     compopt -o default
   elif [[ $position -eq 0 && $command == usage ]]; then
     mapfile -t COMPREPLY < <(compgen -W "add" -- "$current")
-  elif [[ $command == @(copy|usage) ]]; then
+  elif [[ $position -eq 0 && $command == memory ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "add search list evict forget" -- "$current")
+  elif [[ $position -eq 0 && $command == knowledge ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "add query list remove" -- "$current")
+  elif [[ $position -eq 0 && $command == events ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "tail append prune" -- "$current")
+  elif [[ $command == @(copy|usage|memory|knowledge|events) ]]; then
     compopt -o default
   elif [[ $command == @(import|sources) ]]; then
     mapfile -t COMPREPLY < <(compgen -W "claude codepilot codex craft gemini jsonl myagents opencode pi" -- "$current")

@@ -1,6 +1,6 @@
 # fish completion for quipu: commands, options, session ids.
 
-set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage events search reindex stats rename tag archive project verify repair migrate upgrade copy dump version
+set -l commands init new append head fork branch diff label redact list show tree path cat context compact state queue recover attach import export sources adopt usage events search memory knowledge reindex stats rename tag archive project verify repair migrate upgrade copy dump version
 set -l with_session append head fork branch diff label redact show tree path cat context compact state queue recover stats rename tag archive verify repair migrate dump
 
 complete -c quipu -f
@@ -41,6 +41,8 @@ complete -c quipu -n "$none" -a usage -d 'what requests to models took'
 complete -c quipu -n "$none" -a events -d 'what happens in the store, as a log to follow'
 complete -c quipu -n "$none" -a search -d 'find words in all sessions'
 complete -c quipu -n "$none" -a reindex -d 'make the search index anew'
+complete -c quipu -n "$none" -a memory -d 'what an agent should know again'
+complete -c quipu -n "$none" -a knowledge -d 'documents to look things up in'
 complete -c quipu -n "$none" -a stats -d 'count messages, tokens and cost'
 complete -c quipu -n "$none" -a rename -d 'give a session another title'
 complete -c quipu -n "$none" -a tag -d 'print or change the tags of a session'
@@ -169,3 +171,20 @@ complete -c quipu -n '__fish_seen_subcommand_from events' -l batch -x -d 'lines 
 complete -c quipu -n '__fish_seen_subcommand_from events' -l older -x -d 'remove what ended before'
 complete -c quipu -n '__fish_seen_subcommand_from events' -l bytes -x -d 'keep at most'
 complete -c quipu -n '__fish_seen_subcommand_from events' -l dry-run -d 'say what would go'
+complete -c quipu -n '__fish_seen_subcommand_from memory' -a 'add search list evict forget' -F
+complete -c quipu -n '__fish_seen_subcommand_from knowledge' -a 'add query list remove' -F
+complete -c quipu -n '__fish_seen_subcommand_from memory' -l agent -x -d 'of this agent'
+complete -c quipu -n '__fish_seen_subcommand_from memory' -l project -x -d 'of this project'
+complete -c quipu -n '__fish_seen_subcommand_from memory' -l since -x -d 'written since'
+complete -c quipu -n '__fish_seen_subcommand_from memory' -l max-nodes -x -d 'so many may stay'
+complete -c quipu -n '__fish_seen_subcommand_from memory' -l max-age -x -d 'used since'
+complete -c quipu -n '__fish_seen_subcommand_from memory' -l kind -x -a 'short long agent' -d 'of this kind'
+complete -c quipu -n '__fish_seen_subcommand_from memory' -l duplicates -x -a 'keep skip merge' -d 'what says the same'
+complete -c quipu -n '__fish_seen_subcommand_from memory' -l dry-run -d 'say what would go'
+complete -c quipu -n '__fish_seen_subcommand_from memory knowledge' -l limit -x -d 'at most'
+complete -c quipu -n '__fish_seen_subcommand_from memory knowledge' -l after -x -d 'go on after'
+complete -c quipu -n '__fish_seen_subcommand_from memory knowledge' -l hybrid -d 'by vectors, too'
+complete -c quipu -n '__fish_seen_subcommand_from memory knowledge' -l queries -r -F -d 'many queries'
+complete -c quipu -n '__fish_seen_subcommand_from knowledge' -l jsonl -r -F -d 'documents as lines'
+complete -c quipu -n '__fish_seen_subcommand_from knowledge' -l title -x -d 'of a file'
+complete -c quipu -n '__fish_seen_subcommand_from knowledge' -l filter -x -d 'a member of meta'

@@ -126,7 +126,7 @@ Result<void> add(Context& context, KnowledgeIndex& knowledge, const KnowledgeArg
                                        : add_lines(context, knowledge, arguments, sum);
   if (!added) return added;
   print_report(context, sum);
-  return {};
+  return make_vectors(context, knowledge);
 }
 
 // --- query -----------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ Result<void> remove(Context& context, KnowledgeIndex& knowledge,
   return {};
 }
 
-// The words after the action.
+// What the arguments say, before anything is opened.
 Result<void> check(const KnowledgeArguments& arguments) {
   const std::size_t words = arguments.words.size();
   const std::string& action = arguments.action;
@@ -299,6 +299,7 @@ Result<void> check(const KnowledgeArguments& arguments) {
   }
   if (action == "remove" && words == 0) return usage("after `knowledge remove`: ids or files");
   if (action == "list" && words > 0) return usage("after `knowledge list`: options only");
+  if (auto options = query_options(arguments); !options) return std::move(options).error();
   return {};
 }
 

@@ -120,7 +120,7 @@ Result<void> add(Context& context, MemoryStore& memory, const MemoryArguments& a
     progress.set(reader.bytes_read());
   }
   print_report(context, sum);
-  return {};
+  return make_vectors(context, memory);
 }
 
 // --- search ----------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ Result<void> forget(Context& context, MemoryStore& memory, const MemoryArguments
   return {};
 }
 
-// The words after the action.
+// What the arguments say, before anything is opened.
 Result<void> check(const MemoryArguments& arguments) {
   const std::size_t words = arguments.words.size();
   const std::string& action = arguments.action;
@@ -327,6 +327,9 @@ Result<void> check(const MemoryArguments& arguments) {
   if ((action == "list" || action == "evict") && words > 0) {
     return usage(fmt::format("after `memory {}`: options only", action));
   }
+  if (auto scope = scope_of(arguments); !scope) return std::move(scope).error();
+  if (auto since = time_of(arguments.since, "--since"); !since) return std::move(since).error();
+  if (auto age = time_of(arguments.max_age, "--max-age"); !age) return std::move(age).error();
   return {};
 }
 

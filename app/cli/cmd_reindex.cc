@@ -22,10 +22,21 @@ Result<IndexReport> reindex_sessions(const Context& context, Store& store) {
       context, "Indexing", [&](const IndexProgress& progress) { return search.rebuild(progress); });
 }
 
-void print_report(Context& context, const IndexReport& report) {
+struct Made {
+  IndexReport sessions;
+  std::uint64_t memory_nodes = 0;
+  std::uint64_t documents = 0;
+};
+
+void print_report(Context& context, const Made& made) {
+  const IndexReport& report = made.sessions;
   if (!context.json) {
     context.out.line(fmt::format("{} entries of {} sessions, {} of text", report.entries,
                                  report.sessions, bytes_text(report.text_bytes)));
+    if (made.memory_nodes + made.documents > 0) {
+      context.out.line(
+          fmt::format("{} nodes of memory, {} documents", made.memory_nodes, made.documents));
+    }
     return;
   }
   JsonWriter json;
@@ -33,6 +44,8 @@ void print_report(Context& context, const IndexReport& report) {
       .member("sessions", report.sessions)
       .member("entries", report.entries)
       .member("textBytes", report.text_bytes)
+      .member("memoryNodes", made.memory_nodes)
+      .member("documents", made.documents)
       .member("unread", std::uint64_t{report.problems.size()})
       .end_object();
   context.out.data_line(json.text());
@@ -41,21 +54,29 @@ void print_report(Context& context, const IndexReport& report) {
 Result<int> run_reindex(Context& context, const ReindexArguments& arguments) {
   auto store = context.open_store();
   if (!store) return std::move(store).error();
-  IndexReport report;
+  Made made;
   if (arguments.wants("sessions")) {
-    auto made = reindex_sessions(context, *store);
-    if (!made) return std::move(made).error();
-    report = std::move(made).value();
-    warn_of_unread(context, report);
+    auto report = reindex_sessions(context, *store);
+    if (!report) return std::move(report).error();
+    made.sessions = std::move(report).value();
+    warn_of_unread(context, made.sessions);
   }
   if (arguments.wants("memory")) {
-    if (auto made = MemoryStore(*store).reindex(); !made) return std::move(made).error();
+    MemoryStore memory(*store);
+    if (auto anew = memory.reindex(); !anew) return std::move(anew).error();
+    const auto nodes = memory.list({}, {.after = {}, .limit = 0});
+    if (!nodes) return nodes.error();
+    made.memory_nodes = nodes->total;
   }
   if (arguments.wants("knowledge")) {
-    if (auto made = KnowledgeIndex(*store).reindex(); !made) return std::move(made).error();
+    KnowledgeIndex knowledge(*store);
+    if (auto anew = knowledge.reindex(); !anew) return std::move(anew).error();
+    const auto documents = knowledge.list({.after = {}, .limit = 0});
+    if (!documents) return documents.error();
+    made.documents = documents->total;
   }
-  print_report(context, report);
-  return report.problems.empty() ? kExitOk : kExitCorrupt;
+  print_report(context, made);
+  return made.sessions.problems.empty() ? kExitOk : kExitCorrupt;
 }
 
 }  // namespace

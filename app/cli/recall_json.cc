@@ -32,17 +32,21 @@ void write_time(JsonWriter& json, std::string_view name, std::int64_t unix_ms) {
 
 std::string shown_excerpt(Context& context, const Excerpt& excerpt) {
   const Terminal& terminal = context.out.terminal();
-  const std::string_view text = excerpt.text;
   const std::string_view ellipsis = Glyphs::of(terminal).ellipsis;
+  // Without colours the marks are in the text.
+  const std::string mark = terminal.color ? "" : "**";
+  const auto safe = [&](std::size_t from, std::size_t to) {
+    return safe_text(std::string_view(excerpt.text).substr(from, to - from), terminal.charset());
+  };
   std::string shown;
   if (excerpt.cut_before) shown += ellipsis;
   std::size_t at = 0;
   for (const auto& [begin, end] : excerpt.marks) {
-    shown += context.shown(text.substr(at, begin - at));
-    shown += paint(terminal, Style::kBold, context.shown(text.substr(begin, end - begin)));
+    shown += safe(at, begin);
+    shown += paint(terminal, Style::kYellow, mark + safe(begin, end) + mark);
     at = end;
   }
-  shown += context.shown(text.substr(at));
+  shown += safe(at, excerpt.text.size());
   if (excerpt.cut_after) shown += ellipsis;
   return shown;
 }

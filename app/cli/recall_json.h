@@ -1,6 +1,7 @@
 // What `memory` and `knowledge` have in common: JSON lines in, hits out.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 namespace quipu::cli {
 
 inline constexpr std::size_t kRecallLimitMax = 10'000;
+inline constexpr std::chrono::seconds kEmbedBudget(30);
 
 /// Lines of JSON, each read by `read`, `most` of them at once; blank ones are passed over.
 /// An error names the line. Empty at the end of the input.
@@ -48,6 +50,23 @@ struct JsonLines {
   }
 };
 
+/// After something was added: its vectors are made as far as that is quickly done. The answer is
+/// printed first, and says nothing of it: vectors may come later.
+template <class Recall>
+Result<void> make_vectors(Context& context, Recall& recall) {
+  if (EmbeddingEndpoint::from_environment().url.empty()) return {};
+  if (auto flushed = context.out.flush(); !flushed) return flushed;
+  auto status = recall.embed(kEmbedBudget);
+  if (!status) return std::move(status).error();
+  if (!status->reason.empty()) {
+    context.warn(fmt::format("{} texts wait for their vectors, {} will have none: {}",
+                             status->waiting, status->given_up, context.shown(status->reason)));
+  } else if (status->waiting > 0) {
+    context.note(fmt::format("{} texts wait for their vectors", status->waiting));
+  }
+  return {};
+}
+
 /// The words of a query as one text.
 std::string joined(const std::vector<std::string>& words);
 
@@ -62,7 +81,7 @@ void write_ranking(JsonWriter& json, const Ranking& ranking, const Hits<Hit>& hi
 }
 /// null where there is none.
 void write_time(JsonWriter& json, std::string_view name, std::int64_t unix_ms);
-/// The excerpt for people, what matched in colour.
+/// The excerpt for people, what matched in colour or between stars.
 std::string shown_excerpt(Context& context, const Excerpt& excerpt);
 
 }  // namespace quipu::cli

@@ -26,7 +26,8 @@ using recall::Followed;
 constexpr std::size_t kBatchDocuments = 2000;
 constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
 constexpr std::size_t kRemoveIds = 1000;  // in an entry
-constexpr std::size_t kMatches = 100;     // chunks, of which some may be of one document
+constexpr std::size_t kPageMax = 1'000'000;
+constexpr std::size_t kMatches = 100;  // chunks, of which some may be of one document
 
 // A document on its way into the log.
 struct Incoming {
@@ -280,12 +281,13 @@ Result<Page<StoredDocument>> KnowledgeIndex::list(const PageRequest& page) {
   return guarded([&]() -> Result<Page<StoredDocument>> {
     TRY(state_->sessions.check_open());
     TRY_ASSIGN(const std::int64_t before, recall::read_place(page.after));
+    const std::size_t limit = std::min(page.limit, kPageMax);
     return state_->followed.use(
         [&](sql::Engine& engine, const Followed&) -> Result<Page<StoredDocument>> {
           Page<StoredDocument> answer;
           TRY_ASSIGN(answer.total, state_->tables.count(engine));
-          TRY_ASSIGN(auto rows, state_->tables.page(engine, before, page.limit + 1));
-          if (rows.size() > page.limit) {
+          TRY_ASSIGN(auto rows, state_->tables.page(engine, before, limit + 1));
+          if (rows.size() > limit) {
             rows.pop_back();
             if (!rows.empty()) answer.next = std::to_string(rows.back().ordinal);
           }

@@ -20,8 +20,9 @@ using recall::Kept;
 using recall::MemoryRow;
 
 constexpr std::size_t kForgetIds = 1000;  // in an entry
-constexpr std::size_t kMatches = 100;     // of a list before it is cut to what was asked for
-constexpr std::size_t kUsesMax = 256;     // nodes whose use is noted in memory only
+constexpr std::size_t kPageMax = 1'000'000;
+constexpr std::size_t kMatches = 100;  // of a list before it is cut to what was asked for
+constexpr std::size_t kUsesMax = 256;  // nodes whose use is noted in memory only
 constexpr int kTries = 100;
 
 std::optional<std::string> tail_of(const Followed& followed) {
@@ -180,14 +181,15 @@ Result<Page<StoredMemory>> MemoryStore::list(const MemoryScope& scope, const Pag
   return guarded([&]() -> Result<Page<StoredMemory>> {
     TRY(state_->sessions.check_open());
     TRY_ASSIGN(const std::int64_t before, recall::read_place(page.after));
+    const std::size_t limit = std::min(page.limit, kPageMax);
     return state_->followed.use(
         [&](sql::Engine& engine, const Followed&) -> Result<Page<StoredMemory>> {
           state_->write_uses(engine);
           Page<StoredMemory> answer;
           TRY_ASSIGN(answer.total, state_->tables.count(engine, scope));
           // One more, to see whether there is one.
-          TRY_ASSIGN(auto rows, state_->tables.page(engine, scope, before, page.limit + 1));
-          if (rows.size() > page.limit) {
+          TRY_ASSIGN(auto rows, state_->tables.page(engine, scope, before, limit + 1));
+          if (rows.size() > limit) {
             rows.pop_back();
             if (!rows.empty()) answer.next = std::to_string(rows.back().ordinal);
           }
