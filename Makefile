@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SECONDS ?= 60
-QUIPU ?= build/dev/quipu
+QUIPU ?= build/quipu
 QUIPU_CORPORA ?= ../shared/corpora
 
 # Only the first configuration of a build directory looks at this.
@@ -32,10 +32,10 @@ build: ## the release binary, at build/quipu
 
 bench: ## all benchmarks; one table at the end
 	@tools/install_packages.sh test
-	@$(configure) bench
+	@$(configure) dev
 	@$(compile) bench
-	@for binary in build/bench/bench/micro/*; do "$$binary" || exit 1; done
-	@build/bench/bench/quipu_bench
+	@for binary in build/bench/micro/*; do "$$binary" || exit 1; done
+	@build/bench/quipu_bench
 
 fuzz: ## run every fuzzer for SECONDS=60
 	@tools/install_packages.sh all
@@ -57,8 +57,8 @@ tsan: ## the tests that use threads, with ThreadSanitizer
 
 vendor-check: ## compare with the agents' own loaders, from npm; only some: AGENTS="claude pi"
 	@tools/install_packages.sh build
-	@$(configure) dev
-	@$(compile) dev --target quipu
+	@$(configure) release
+	@$(compile) release
 	@node tools/vendor_check/run.mjs "$(QUIPU)" "$(QUIPU_CORPORA)" build/vendor $(AGENTS)
 
 install: build ## install library, headers, command line, manual to PREFIX=/usr/local

@@ -28,9 +28,10 @@ function(quipu_test name)
   endif()
 
   add_executable(${name} ${arg_SOURCES})
-  quipu_target_defaults(${name} LENIENT)
-  if(NOT arg_OPTIMISED)
-    target_compile_options(${name} PRIVATE -O0)
+  if(arg_OPTIMISED)
+    quipu_target_defaults(${name} LENIENT)
+  else()
+    quipu_target_defaults(${name} LENIENT UNOPTIMISED)
   endif()
   target_include_directories(${name} PRIVATE
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/app"

@@ -14,8 +14,8 @@ std::string uuid_v7(std::int64_t unix_ms, Random& random) {
 
   // A clock outside the 48 bits (before 1970, after 10889) must not wrap: ids
   // would sort wildly.
-  constexpr std::int64_t kMsMax = (std::int64_t{1} << 48) - 1;
-  const auto ms = static_cast<std::uint64_t>(std::clamp<std::int64_t>(unix_ms, 0, kMsMax));
+  constexpr std::int64_t kUuidMsMax = (std::int64_t{1} << 48) - 1;
+  const auto ms = static_cast<std::uint64_t>(std::clamp<std::int64_t>(unix_ms, 0, kUuidMsMax));
   for (std::size_t i = 0; i < 6; ++i) id[i] = static_cast<std::byte>(ms >> (8 * (5 - i)));
   id[6] = (id[6] & std::byte{0x0f}) | std::byte{0x70};  // version 7
   id[8] = (id[8] & std::byte{0x3f}) | std::byte{0x80};  // variant of RFC 9562

@@ -17,7 +17,7 @@ constexpr std::string_view kBlob = "$blob";
 constexpr std::string_view kText64 = "$text64";
 constexpr std::string_view kReal = "$real";
 // What may stand in a row without making it too deep for an entry.
-constexpr int kDepthMax = 64;
+constexpr int kJsonDepthMax = 64;
 
 bool is_marked(std::string_view object) {
   json::MemberWalk walk(object);
@@ -50,7 +50,7 @@ int depth_of(std::string_view json) {
 
 bool stands_as_it_is(std::string_view text) {
   return text.starts_with('{') && json::validate_inner_object(text).ok() &&
-         depth_of(text) <= kDepthMax && !is_marked(text);
+         depth_of(text) <= kJsonDepthMax && !is_marked(text);
 }
 
 void append_marked(std::string& out, std::string_view mark, std::string_view text) {

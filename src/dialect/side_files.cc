@@ -6,7 +6,7 @@ namespace quipu::dialect {
 
 namespace {
 
-constexpr int kDepthMax = 8;
+constexpr int kDirectoryDepthMax = 8;
 
 Result<void> add_below(const std::string& directory, fs::HostFiles& files, int depth,
                        std::vector<std::string>& found) {
@@ -14,7 +14,7 @@ Result<void> add_below(const std::string& directory, fs::HostFiles& files, int d
   for (const fs::HostName& name : names) {
     const std::string path = directory + "/" + name.name;
     if (name.kind == fs::HostKind::kFile) found.push_back(path);
-    if (name.kind == fs::HostKind::kDirectory && depth < kDepthMax) {
+    if (name.kind == fs::HostKind::kDirectory && depth < kDirectoryDepthMax) {
       TRY(add_below(path, files, depth + 1, found));
     }
   }

@@ -48,7 +48,7 @@ std::string time_of(const std::string& timestamp) {
 }
 
 // One row: what is said by one side until the other speaks.
-struct Turn {
+struct WrittenTurn {
   Role role = Role::kUser;
   std::string blocks;
   std::string text;  // while there is nothing but text
@@ -126,7 +126,7 @@ class SessionRows {
     return false;
   }
 
-  static void add(const Part& part, Turn& turn) {
+  static void add(const Part& part, WrittenTurn& turn) {
     if (!turn.blocks.empty()) turn.blocks += ',';
     json::Writer out(turn.blocks);
     out.begin_object();
@@ -158,7 +158,7 @@ class SessionRows {
     turn.is_plain = turn.is_plain && part.type == PartType::kText;
   }
 
-  static void sum(const Usage& usage, Turn& turn) {
+  static void sum(const Usage& usage, WrittenTurn& turn) {
     if (!turn.usage) turn.usage = Usage();
     const auto add = [](std::optional<std::uint64_t>& to, std::optional<std::uint64_t> some) {
       if (some) to = to.value_or(0) + *some;
@@ -184,7 +184,7 @@ class SessionRows {
     return text;
   }
 
-  std::string row(const Turn& turn, std::size_t number) const {
+  std::string row(const WrittenTurn& turn, std::size_t number) const {
     std::string text;
     json::Writer out(text);
     out.begin_object().member("id", ids_.hex("message" + std::to_string(number), 32));
@@ -213,7 +213,7 @@ class SessionRows {
   const Transcript& transcript_;
   Written& written_;
   MadeIds ids_;
-  std::vector<Turn> turns_;
+  std::vector<WrittenTurn> turns_;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 using json::Kind;
 
-constexpr std::string_view kSessionPath = "{{SESSION_PATH}}/";
+constexpr std::string_view kSessionPathPrefix = "{{SESSION_PATH}}/";
 
 // Where the session has them: the names of its other files.
 void lift_attachments(std::string_view message, Lifted& into) {
@@ -16,7 +16,7 @@ void lift_attachments(std::string_view message, Lifted& into) {
     if (file->kind != Kind::kObject) continue;
     std::string path = text_in(file->value, "storedPath");
     if (path.empty()) continue;
-    if (path.starts_with(kSessionPath)) path.erase(0, kSessionPath.size());
+    if (path.starts_with(kSessionPathPrefix)) path.erase(0, kSessionPathPrefix.size());
     PartView part = attachment_part(token_in(file->value, "mimeType"), {});
     part.name = token_in(file->value, "name");
     part.path = into.token(path);

@@ -28,9 +28,9 @@ struct Message {
   bool answers() const { return text_in(info, "role") == "assistant"; }
 };
 
-class Session {
+class SessionPath {
  public:
-  Session(std::span<const StoredRecord> records, std::uint32_t at) : records_(records) {
+  SessionPath(std::span<const StoredRecord> records, std::uint32_t at) : records_(records) {
     if (at >= records.size()) return;
     const bool is_whole = std::any_of(records.begin(), records.end(),
                                       [](const auto& record) { return record.place != kNoRecord; });
@@ -210,7 +210,7 @@ void Opencode::lift(std::string_view kind, std::string_view payload, Lifted& int
 
 std::vector<Pick> Opencode::conversation(std::span<const StoredRecord> records,
                                          std::uint32_t at) const {
-  return Session(records, at).run();
+  return SessionPath(records, at).run();
 }
 
 }  // namespace quipu::dialect::opencode

@@ -64,9 +64,9 @@ struct Listed {
 };
 
 // The numbers of a session's rows, and what is known of it.
-class Session {
+class SessionRows {
  public:
-  Session(std::shared_ptr<Database> database, const Source& source)
+  SessionRows(std::shared_ptr<Database> database, const Source& source)
       : plan_(std::move(database)), source_(source) {}
 
   Result<std::unique_ptr<Reader>> open() {
@@ -206,7 +206,7 @@ Result<std::unique_ptr<Reader>> open_database(const Source& source, fs::HostFile
     TRY_ASSIGN(database, Database::copy_of(source.path, files));
     TRY(require(*database, source.path));
   }
-  return Session(std::move(database), source).open();
+  return SessionRows(std::move(database), source).open();
 }
 
 }  // namespace quipu::dialect::opencode
