@@ -10,7 +10,7 @@ namespace {
 
 // With texts made from one form, bands are shared by many that are not alike.
 constexpr std::size_t kComparedMax = 8;
-constexpr std::size_t kSharingMax = 32;  // rows a node
+constexpr std::size_t kSharingMax = 32;  // of a band
 
 // Texts by their bands.
 class Neighbours {
@@ -27,7 +27,8 @@ class Neighbours {
       const auto found = keys_.find(band);
       if (found == keys_.end()) continue;
       const std::vector<std::int64_t>& keys = found->second;
-      // The newest ones: where there are more, any will do.
+      // The newest ones. Where there are more, any will do, but for the same text, which has a
+      // band of its own.
       const std::size_t first = keys.size() - std::min(keys.size(), kSharingMax);
       for (std::size_t i = first; i < keys.size(); ++i) ++shared[keys[i]];
     }
@@ -67,7 +68,7 @@ Result<std::unordered_map<std::int64_t, Known>> stored_neighbours(
   for (const Likeness& one : likenesses) {
     bands.insert(bands.end(), one.bands.begin(), one.bands.end());
   }
-  TRY_ASSIGN(const auto shared, tables.sharing(engine, bands, kSharingMax * likenesses.size()));
+  TRY_ASSIGN(const auto shared, tables.sharing(engine, bands, kSharingMax));
   for (const auto& [band, ordinal] : shared) neighbours.add(band, ordinal);
 
   std::vector<std::int64_t> wanted;

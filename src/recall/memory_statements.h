@@ -96,11 +96,16 @@ inline constexpr Text kCount = "SELECT COUNT(*) FROM @memory_nodes WHERE" QUIPU_
 inline constexpr Text kKept =
     "SELECT ordinal, kind, importance, pinned, expires_ms, updated_ms, hits, used_ms"
     " FROM @memory_nodes WHERE" QUIPU_MEMORY_SCOPE "ORDER BY ordinal";
+/// The limit is each band's, and no more of it is read.
 inline constexpr Text kSharing{
-    "SELECT band, ordinal FROM @memory_bands WHERE band IN (SELECT value FROM json_each($1))"
-    " LIMIT $2",
-    "SELECT band, ordinal FROM @memory_bands"
-    " WHERE band IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint) LIMIT $2"};
+    "SELECT m.band, m.ordinal FROM (SELECT DISTINCT value AS band FROM json_each($1)) w"
+    " CROSS JOIN @memory_bands m ON m.band = w.band AND m.ordinal >= COALESCE((SELECT n.ordinal"
+    " FROM @memory_bands n WHERE n.band = w.band ORDER BY n.ordinal DESC LIMIT 1 OFFSET $2 - 1), "
+    "0)",
+    "SELECT w.band, m.ordinal"
+    " FROM (SELECT DISTINCT jsonb_array_elements_text($1::jsonb)::bigint AS band) w"
+    " CROSS JOIN LATERAL (SELECT n.ordinal FROM @memory_bands n WHERE n.band = w.band"
+    " ORDER BY n.ordinal DESC LIMIT $2) m"};
 inline constexpr Text kHidden =
     "SELECT ordinal FROM @memory_nodes WHERE expires_ms <= $1"
     " UNION ALL SELECT ordinal FROM @memory_nodes WHERE updated_ms < $2";

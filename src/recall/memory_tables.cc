@@ -21,7 +21,7 @@ namespace {
 
 using sql::Param;
 
-constexpr const char* kTablesVersion = "1";
+constexpr const char* kTablesVersion = "2";
 // Engines have no word for fractions that is the same in both.
 constexpr double kImportanceUnit = 1e6;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();

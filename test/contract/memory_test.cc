@@ -241,6 +241,28 @@ TEST_P(Memory, DuplicatesCanBeLeftOut) {
   EXPECT_EQ(0u, upsert({node("m1", "tea at five")}, options).skipped) << "it is no twin of itself";
 }
 
+TEST_P(Memory, TheSameTextIsFoundAmongManyThatAreNearlyTheSame) {
+  const auto ticket = [](const std::string& id, int number) {
+    return node(id, "User asked about ticket " + std::to_string(number) + " today");
+  };
+  std::vector<MemoryNode> nodes;
+  for (int i = 0; i < 1000; ++i) nodes.push_back(ticket("m" + std::to_string(i), i));
+  upsert(nodes);
+  UpsertOptions options;
+  options.duplicates = Duplicates::kSkip;
+  for (const int number : {0, 500, 900}) {
+    const UpsertReport report = upsert({ticket("again", number)}, options);
+    ASSERT_EQ(1u, report.duplicates.size()) << number;
+    EXPECT_EQ("m" + std::to_string(number), report.duplicates[0].of);
+    EXPECT_EQ(1, report.duplicates[0].likeness);
+  }
+  // Also within one batch.
+  nodes.clear();
+  for (int i = 0; i < 1000; ++i) nodes.push_back(ticket("n" + std::to_string(i), 1000 + i));
+  nodes.push_back(ticket("again", 1400));
+  EXPECT_EQ(1u, upsert(nodes, options).skipped);
+}
+
 TEST_P(Memory, DuplicatesCanBeMerged) {
   MemoryNode first = node("m1", "tea at five");
   first.sources = {{.session_id = "s", .entry_id = "e1"}};
