@@ -65,8 +65,8 @@ struct Plan {
 class Upsert {
  public:
   Upsert(const recall::MemoryTables& tables, std::span<Incoming> batch, std::size_t first,
-         const UpsertOptions& options)
-      : tables_(tables), batch_(batch), first_(first), options_(options) {}
+         const UpsertOptions& options, std::int64_t now_ms)
+      : tables_(tables), batch_(batch), first_(first), options_(options), now_ms_(now_ms) {}
 
   Result<Plan> plan(sql::Engine& engine) const {
     Plan plan;
@@ -77,15 +77,19 @@ class Upsert {
     TRY(check_dimensions(engine, ids));
 
     auto contents = plan.stored;  // as they will be
-    std::vector<MemoryNode> nodes;
     for (std::size_t i = 0; i < batch_.size(); ++i) {
       std::string& content = contents[batch_[i].node.id];
       if (content == batch_[i].content) continue;
       content = batch_[i].content;
       plan.changed.push_back(i);
-      nodes.push_back(batch_[i].node);
     }
-    TRY_ASSIGN(plan.twins, recall::find_twins(engine, tables_, nodes));
+    // What is stored comes first: new nodes are compared with what it says from now on.
+    std::stable_partition(plan.changed.begin(), plan.changed.end(), [&](std::size_t place) {
+      return plan.stored.contains(batch_[place].node.id);
+    });
+    std::vector<MemoryNode> nodes;
+    for (const std::size_t place : plan.changed) nodes.push_back(batch_[place].node);
+    TRY_ASSIGN(plan.twins, recall::find_twins(engine, tables_, nodes, now_ms_));
     if (options_.duplicates == Duplicates::kMerge) TRY(load_twins(engine, plan));
     return plan;
   }
@@ -116,6 +120,7 @@ class Upsert {
       taken[node.id] = place;
       going.push_back(place);
     }
+    std::sort(going.begin(), going.end());
     std::vector<NewEntry> entries;
     for (const std::size_t place : going) entries.push_back(entry_of(batch_[place]));
     for (const std::string& id : merged) entries.push_back(entry_of(plan.merged.at(id)));
@@ -192,6 +197,7 @@ class Upsert {
   const std::span<Incoming> batch_;
   const std::size_t first_;  // of the batch, among all nodes
   const UpsertOptions& options_;
+  const std::int64_t now_ms_;
 };
 
 // How many of the nodes from `at` on make a batch.
@@ -215,7 +221,8 @@ Result<UpsertReport> MemoryStore::upsert(std::span<const MemoryNode> nodes,
     for (const Incoming& one : incoming) report.ids.push_back(one.node.id);
     for (std::size_t at = 0; at < incoming.size();) {
       const std::size_t length = batch_length(incoming, at);
-      const Upsert upsert(state_->tables, std::span(incoming).subspan(at, length), at, options);
+      const Upsert upsert(state_->tables, std::span(incoming).subspan(at, length), at, options,
+                          state_->backend->filler().clock.unix_ms());
       TRY_ASSIGN(Plan plan, state_->followed.use([&](sql::Engine& engine, const recall::Followed&) {
         return upsert.plan(engine);
       }));

@@ -292,6 +292,46 @@ TEST_P(Memory, DuplicatesCanBeMerged) {
   }
 }
 
+TEST_P(Memory, WhatABatchChangesIsComparedAsItWillBe) {
+  for (const Duplicates duplicates : {Duplicates::kSkip, Duplicates::kMerge}) {
+    must(memory_.forget(Ids{"m1", "m2"}));
+    upsert({node("m1", "tea at five")});
+    MemoryNode second = node("m2", "Tea at five!");
+    second.sources = {{.session_id = "s", .entry_id = "e"}};
+    upsert({second, node("m1", "coffee at ten")}, {.duplicates = duplicates});
+    EXPECT_EQ(Ids{"m2"}, found("tea")) << "nobody else says so any more";
+    EXPECT_EQ(Ids{"m1"}, found("coffee"));
+  }
+}
+
+TEST_P(Memory, WhatIsChangedAndSaysTheSameIsStillTheOne) {
+  upsert({node("m1", "tea at five")});
+  MemoryNode renewed = node("m1", "tea at five");
+  renewed.importance = 0.5;
+  MemoryNode second = node("m2", "Tea at five!");
+  second.sources = {{.session_id = "s", .entry_id = "e"}};
+  upsert({second, renewed}, {.duplicates = Duplicates::kMerge});
+  const auto page = must(memory_.list());
+  ASSERT_EQ(1u, page.items.size());
+  EXPECT_EQ("m1", page.items[0].node.id);
+  EXPECT_EQ(0.5, page.items[0].node.importance);
+  EXPECT_EQ(second.sources, page.items[0].node.sources);
+}
+
+TEST_P(Memory, WhatHasExpiredHasNoDuplicates) {
+  MemoryNode brief = node("brief", "tea at five");
+  brief.expires_ms = kNowMs + 1000;
+  upsert({brief});
+  UpsertOptions options;
+  options.duplicates = Duplicates::kSkip;
+  EXPECT_EQ(1u, upsert({node("m2", "Tea at five!")}, options).skipped);
+  clock_.advance(std::chrono::seconds(1));
+  EXPECT_EQ(1u, upsert({node("m2", "Tea at five!")}, options).added);
+  MemoryNode over = node("over", "coffee at ten");
+  over.expires_ms = kNowMs;
+  EXPECT_EQ(2u, upsert({over, node("m3", "Coffee at ten")}, options).added);
+}
+
 TEST_P(Memory, ListsComeInPages) {
   std::vector<MemoryNode> nodes;
   for (int i = 0; i < 7; ++i) nodes.push_back(node("m" + std::to_string(i), "number"));
