@@ -23,14 +23,6 @@ constexpr std::size_t kForgetIds = 1000;  // in an entry
 constexpr std::size_t kPageMax = 1'000'000;
 constexpr std::size_t kMatches = 100;  // of a list before it is cut to what was asked for
 constexpr std::size_t kUsesMax = 256;  // nodes whose use is noted in memory only
-constexpr int kTries = 100;
-
-std::optional<std::string> tail_of(const Followed& followed) {
-  if (!followed.log) return std::nullopt;
-  const LogView& own = followed.log->own();
-  auto tail = own.id(own.fold().count - 1);
-  return tail.ok() ? std::optional(std::move(tail).value()) : std::nullopt;
-}
 
 std::vector<NewEntry> forget_facts(std::span<const std::string> ids, std::string_view reason) {
   std::vector<NewEntry> facts;
@@ -74,6 +66,13 @@ Result<std::vector<MemoryRow>> rows_of(const recall::MemoryTables& tables, sql::
 }
 
 }  // namespace
+
+std::optional<std::string> tail_of(const Followed& followed) {
+  if (!followed.log) return std::nullopt;
+  const LogView& own = followed.log->own();
+  auto tail = own.id(own.fold().count - 1);
+  return tail.ok() ? std::optional(std::move(tail).value()) : std::nullopt;
+}
 
 Result<Hits<MemoryHit>> MemoryStore::State::find(sql::Engine& engine, const Followed& at,
                                                  const Asked& asked, std::size_t k,
@@ -203,7 +202,7 @@ Result<EvictReport> MemoryStore::evict(const EvictOptions& options) {
   return guarded([&]() -> Result<EvictReport> {
     TRY(state_->sessions.check_open());
     const std::int64_t now = state_->backend->filler().clock.unix_ms();
-    for (int tries = 0; tries < kTries; ++tries) {
+    for (int tries = 0; tries < kPlansMax; ++tries) {
       std::optional<std::string> tail;
       TRY_ASSIGN(EvictReport report,
                  state_->followed.use([&](sql::Engine& engine, const Followed& followed) {

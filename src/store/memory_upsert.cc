@@ -60,16 +60,25 @@ struct Plan {
   std::vector<std::size_t> changed{};                     // places in the batch
   std::vector<std::optional<Twin>> twins{};               // of the changed ones
   std::unordered_map<std::string, Incoming> merged{};     // twins that are stored, by id
+  std::optional<std::string> tail{};                      // of the log that it was made from
 };
 
+struct Outcome {
+  std::vector<NewEntry> entries{};
+  /// Some are stored nodes with what was merged into them: they must still be there.
+  bool has_merged = false;
+};
+
+// One batch, whose nodes may get what is merged into them.
 class Upsert {
  public:
   Upsert(const recall::MemoryTables& tables, std::span<Incoming> batch, std::size_t first,
          const UpsertOptions& options, std::int64_t now_ms)
       : tables_(tables), batch_(batch), first_(first), options_(options), now_ms_(now_ms) {}
 
-  Result<Plan> plan(sql::Engine& engine) const {
+  Result<Plan> plan(sql::Engine& engine, const recall::Followed& followed) const {
     Plan plan;
+    plan.tail = tail_of(followed);
     std::vector<std::string> ids;
     for (const Incoming& one : batch_) ids.push_back(one.node.id);
     TRY_ASSIGN(const auto rows, tables_.of_ids(engine, ids));
@@ -95,7 +104,7 @@ class Upsert {
   }
 
   // What is to be appended.
-  std::vector<NewEntry> entries(Plan& plan, UpsertReport& report) const {
+  Outcome outcome(Plan& plan, UpsertReport& report) const {
     report.unchanged += batch_.size() - plan.changed.size();
     std::unordered_map<std::string, std::string> left_out;  // id, and that of its twin
     std::unordered_map<std::string, std::size_t> taken;     // places in the batch, by id
@@ -121,10 +130,10 @@ class Upsert {
       going.push_back(place);
     }
     std::sort(going.begin(), going.end());
-    std::vector<NewEntry> entries;
-    for (const std::size_t place : going) entries.push_back(entry_of(batch_[place]));
-    for (const std::string& id : merged) entries.push_back(entry_of(plan.merged.at(id)));
-    return entries;
+    Outcome outcome{.entries = {}, .has_merged = !merged.empty()};
+    for (const std::size_t place : going) outcome.entries.push_back(entry_of(batch_[place]));
+    for (const std::string& id : merged) outcome.entries.push_back(entry_of(plan.merged.at(id)));
+    return outcome;
   }
 
  private:
@@ -210,6 +219,14 @@ std::size_t batch_length(std::span<const Incoming> nodes, std::size_t at) {
   return length;
 }
 
+void add(const UpsertReport& part, UpsertReport& report) {
+  report.added += part.added;
+  report.replaced += part.replaced;
+  report.unchanged += part.unchanged;
+  report.skipped += part.skipped;
+  report.duplicates.insert(report.duplicates.end(), part.duplicates.begin(), part.duplicates.end());
+}
+
 }  // namespace
 
 Result<UpsertReport> MemoryStore::upsert(std::span<const MemoryNode> nodes,
@@ -219,15 +236,30 @@ Result<UpsertReport> MemoryStore::upsert(std::span<const MemoryNode> nodes,
     TRY_ASSIGN(auto incoming, admitted(nodes, state_->backend->filler()));
     UpsertReport report;
     for (const Incoming& one : incoming) report.ids.push_back(one.node.id);
+    int tries = 0;
     for (std::size_t at = 0; at < incoming.size();) {
       const std::size_t length = batch_length(incoming, at);
-      const Upsert upsert(state_->tables, std::span(incoming).subspan(at, length), at, options,
+      const auto given = std::span(incoming).subspan(at, length);
+      std::vector<Incoming> batch(given.begin(), given.end());
+      const Upsert upsert(state_->tables, batch, at, options,
                           state_->backend->filler().clock.unix_ms());
-      TRY_ASSIGN(Plan plan, state_->followed.use([&](sql::Engine& engine, const recall::Followed&) {
-        return upsert.plan(engine);
-      }));
-      const auto entries = upsert.entries(plan, report);
-      if (!entries.empty()) TRY(state_->log.append(entries));
+      TRY_ASSIGN(Plan plan,
+                 state_->followed.use([&](sql::Engine& engine, const recall::Followed& followed) {
+                   return upsert.plan(engine, followed);
+                 }));
+      UpsertReport part;
+      const Outcome outcome = upsert.outcome(plan, part);
+      if (!outcome.entries.empty()) {
+        auto stored =
+            state_->log.append(outcome.entries, outcome.has_merged ? plan.tail : std::nullopt);
+        // What was merged into may have been forgotten since: it must not come back.
+        if (!stored.ok() && stored.error().code() == Code::kTailMoved) {
+          if (++tries < kPlansMax) continue;
+          return Error(Code::kBusy, "others change the memory all the time");
+        }
+        TRY(stored);
+      }
+      add(part, report);
       at += length;
     }
     // So that the first search need not do it. What fails here is tried again there.

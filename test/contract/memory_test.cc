@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
+#include <utility>
 
 #include "contract/recall_fixture.h"
 #include "quipu/copy.h"
+#include "support/wrapped_backend.h"
 
 namespace quipu::test {
 namespace {
@@ -290,6 +293,33 @@ TEST_P(Memory, DuplicatesCanBeMerged) {
       EXPECT_EQ(fourth.sources, stored.sources);
     }
   }
+}
+
+// Does something right before the next append.
+class MeddlingBackend : public WrappedBackend {
+ public:
+  using WrappedBackend::WrappedBackend;
+  Result<AppendResult> append(const std::string& id, const Batch& batch,
+                              const AppendOptions& options) override {
+    if (const auto first = std::exchange(meddle, nullptr)) first();
+    return WrappedBackend::append(id, batch, options);
+  }
+
+  std::function<void()> meddle;
+};
+
+TEST_P(Memory, WhatIsForgottenMeanwhileIsNotMergedInto) {
+  const auto backend = std::make_shared<MeddlingBackend>(store_->backend());
+  Store store(backend, nullptr, nullptr, store_->indexes());
+  MemoryStore theirs(store);
+  upsert({node("m1", "tea at five")});
+  backend->meddle = [&] { must(memory_.forget(Ids{"m1"})); };
+  MemoryNode second = node("m2", "Tea at five!");
+  second.importance = 1;
+  const auto report = must(theirs.upsert(std::vector{second}, {.duplicates = Duplicates::kMerge}));
+  EXPECT_EQ(1u, report.added);
+  EXPECT_EQ(0u, report.skipped);
+  EXPECT_EQ(Ids{"m2"}, found("tea"));
 }
 
 TEST_P(Memory, WhatABatchChangesIsComparedAsItWillBe) {
