@@ -135,7 +135,7 @@ Result<void> FollowedTables::rebuild() {
   auto dropped = database_->drop(follower_.tables());
   if (!dropped.ok() && dropped.error().code() == Code::kCorrupt) dropped = database_->discard();
   TRY(dropped);
-  return use([](sql::Engine&, const Followed&) { return Result<void>(); });
+  return refresh();
 }
 
 }  // namespace quipu::recall

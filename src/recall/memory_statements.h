@@ -140,6 +140,8 @@ inline constexpr Text kForgetTexts{
     " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = hash)",
     "DELETE FROM @embed_queue q WHERE hash IN (SELECT jsonb_array_elements_text($1::jsonb))"
     " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = q.hash)"};
+inline constexpr Text kForgetAllTexts =
+    "DELETE FROM @embed_queue WHERE hash IN (SELECT embed_hash FROM @memory_nodes)";
 inline constexpr Text kForgetMade{
     "DELETE FROM @embed_cache WHERE hash IN (SELECT value FROM json_each($1))"
     " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = hash)",

@@ -310,7 +310,9 @@ Result<std::size_t> KnowledgeIndex::remove(std::span<const std::string> ids) {
       const auto some = std::span(going).subspan(at, std::min(kRemoveIds, going.size() - at));
       entries.push_back(fact(recall::kRemoveType, recall::forget_payload(some, "")));
     }
-    if (!entries.empty()) TRY(state_->log.append(entries));
+    if (going.empty()) return std::size_t{0};
+    TRY(state_->log.append(entries));
+    ignore(state_->followed.refresh(), "they are removed, and hidden from every query");
     return going.size();
   });
 }

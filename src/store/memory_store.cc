@@ -213,7 +213,10 @@ Result<EvictReport> MemoryStore::evict(const EvictOptions& options) {
       if (options.dry_run || report.ids.empty()) return report;
       // A node that somebody has just renewed must not go.
       auto stored = state_->log.append(forget_facts(report.ids, "evicted"), tail);
-      if (stored.ok()) return report;
+      if (stored.ok()) {
+        ignore(state_->followed.refresh(), "they are forgotten, and hidden from every search");
+        return report;
+      }
       if (stored.error().code() != Code::kTailMoved) return std::move(stored).error();
     }
     return Error(Code::kBusy, "others change the memory all the time");
@@ -228,7 +231,9 @@ Result<std::size_t> MemoryStore::forget(std::span<const std::string> ids) {
     }));
     std::vector<std::string> going;
     for (const MemoryRow& row : there) going.push_back(row.memory.node.id);
-    if (!going.empty()) TRY(state_->log.append(forget_facts(going, "forgotten")));
+    if (going.empty()) return std::size_t{0};
+    TRY(state_->log.append(forget_facts(going, "forgotten")));
+    ignore(state_->followed.refresh(), "they are forgotten, and hidden from every search");
     return going.size();
   });
 }
