@@ -21,7 +21,7 @@ namespace {
 
 using sql::Param;
 
-constexpr int kTablesVersion = 1;
+constexpr int kTablesVersion = 2;
 
 DocumentRow document_at(const sql::Rows& rows) {
   return {.ordinal = rows.integer(0),
@@ -187,6 +187,7 @@ sql::Text KnowledgeTables::read_cursor() const { return knowledge::kReadCursor; 
 sql::Text KnowledgeTables::move_cursor() const { return knowledge::kMoveCursor; }
 
 void KnowledgeTables::clear(search::Writes& writes) const {
+  writes.commands.push_back({.text = knowledge::kCountEmptied});
   // What is still there is put in again.
   writes.commands.push_back({.text = knowledge::kForgetAllTexts});
   writes.commands.push_back({.text = "DELETE FROM @knowledge_documents"});

@@ -10,9 +10,9 @@ namespace quipu::recall::memory {
 using sql::Text;
 
 inline const std::vector<Text> kCreate{
-    "CREATE TABLE @memory_cursor (one BIGINT NOT NULL PRIMARY KEY, entries BIGINT NOT NULL,"
+    "CREATE TABLE @memory_cursor (emptied BIGINT NOT NULL PRIMARY KEY, entries BIGINT NOT NULL,"
     " head_crc BIGINT NOT NULL, tail_crc BIGINT NOT NULL)",
-    "INSERT INTO @memory_cursor (one, entries, head_crc, tail_crc) VALUES (1, 0, 0, 0)",
+    "INSERT INTO @memory_cursor (emptied, entries, head_crc, tail_crc) VALUES (0, 0, 0, 0)",
     // What lists look through comes first: long texts are left out then.
     "CREATE TABLE @memory_nodes (ordinal BIGINT NOT NULL PRIMARY KEY, kind BIGINT NOT NULL,"
     " importance BIGINT NOT NULL, pinned BIGINT NOT NULL, expires_ms BIGINT,"
@@ -71,7 +71,9 @@ inline constexpr Text kAddVectors{
     "INSERT INTO @memory_vectors (ordinal, vector) SELECT * FROM unnest($1::bigint[], $2::bytea[])",
     "ib"};
 
-inline constexpr Text kReadCursor = "SELECT entries, head_crc, tail_crc FROM @memory_cursor";
+inline constexpr Text kReadCursor =
+    "SELECT entries, head_crc, tail_crc, emptied FROM @memory_cursor";
+inline constexpr Text kCountEmptied = "UPDATE @memory_cursor SET emptied = emptied + 1";
 inline constexpr Text kMoveCursor =
     "UPDATE @memory_cursor SET head_crc = $1, tail_crc = $2,"
     " entries = CASE WHEN entries = $3 AND tail_crc = $4 THEN $5 END";

@@ -258,6 +258,7 @@ sql::Text MemoryTables::read_cursor() const { return memory::kReadCursor; }
 sql::Text MemoryTables::move_cursor() const { return memory::kMoveCursor; }
 
 void MemoryTables::clear(search::Writes& writes) const {
+  writes.commands.push_back({.text = memory::kCountEmptied});
   // What is still there is put in again.
   writes.commands.push_back({.text = memory::kForgetAllTexts});
   writes.commands.push_back({.text = "DELETE FROM @memory_nodes"});
