@@ -20,7 +20,8 @@
 // asks or for growing pauses; texts that may be at fault wait each by themselves and go
 // with fewer others each time, so that one of them cannot hold up the rest. After kTriesMax tries,
 // or when the endpoint says that it is too long, a text is given up: it stays, with the reason,
-// until `revive`.
+// until it is removed. Behind the first kTriesBlind of these a failure counts only when something
+// else goes well at the same time: an endpoint that is bad for days loses nothing.
 //
 // Two processes may ask for the same text at the same time; the first answer counts.
 //
@@ -51,6 +52,7 @@ inline constexpr std::size_t kBatchTexts = 32;
 inline constexpr std::size_t kBatchesInFlight = 4;
 /// With the pauses between them they take more than five hours.
 inline constexpr std::int64_t kTriesMax = 16;
+inline constexpr std::int64_t kTriesBlind = 8;
 
 /// Whoever refers to them in a commit of its own makes sure that they are there.
 const search::IndexTables& embedding_tables();
@@ -117,8 +119,6 @@ class EmbeddingOutbox {
   Result<OutboxProgress> work(std::chrono::milliseconds budget, std::stop_token stop = {});
 
   Result<OutboxStatus> status();
-  /// What was given up is tried again.
-  Result<void> revive();
 
  private:
   struct Item {
@@ -129,11 +129,14 @@ class EmbeddingOutbox {
   using Batch = std::vector<Item>;
 
   struct Round;
+  using Embeddings = std::vector<std::vector<Embedding>>;  // of batches
 
   Result<sql::Pool::Lease> lease();
   Result<std::optional<std::chrono::milliseconds>> time_to_next(sql::Engine& engine)
       REQUIRES(mutex_);
   Result<std::vector<Batch>> due_batches(sql::Engine& engine) REQUIRES(mutex_);
+  void find_fault(const std::vector<Batch>& batches, Embeddings& embeddings,
+                  const std::stop_token& stop) const;
   void take_vector(const Item& item, const std::vector<float>& vector, Round& round)
       REQUIRES(mutex_);
   void take_failure(const Item& item, const EmbeddingFailure& failure, Round& round)

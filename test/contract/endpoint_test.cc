@@ -41,7 +41,7 @@ std::string answer_to(const std::string& body) {
   return answer;
 }
 
-enum class Mood { kWell, kSilent, kGarbage, kBusy };
+enum class Mood { kWell, kSilent, kGarbage, kBusy, kTooLong };
 
 class Endpoint : public RecallContract {
  protected:
@@ -82,6 +82,8 @@ class Endpoint : public RecallContract {
         return HttpReply{.body = "<html>no</html>"};
       case Mood::kBusy:
         return HttpReply{.status = 429, .headers = {"Retry-After: 60"}};
+      case Mood::kTooLong:
+        return HttpReply{.status = 413};
       case Mood::kWell:
         break;
     }
@@ -118,6 +120,22 @@ TEST_P(Endpoint, WhenItFailsTheAnswerIsByWords) {
   mood_ = Mood::kWell;
   clock_.advance(std::chrono::hours(6));
   EXPECT_EQ(0u, must(memory.embed(milliseconds(5000))).waiting);
+  EXPECT_EQ(Ids{"dog"}, ids_of(must(memory.search("puppy", 1, hybrid()))));
+}
+
+TEST_P(Endpoint, WhatWasGivenUpIsTriedAgainByAReindex) {
+  MemoryStore memory(*store_, options());
+  KnowledgeIndex knowledge(*store_, options());
+  mood_ = Mood::kTooLong;
+  must(memory.upsert(animals()));
+  must(knowledge.add(std::vector{document("d", "a document")}));
+  EXPECT_EQ(4u, must(memory.embed(milliseconds(5000))).given_up);
+  mood_ = Mood::kWell;
+  EXPECT_EQ(4u, must(memory.embed(milliseconds(5000))).given_up);
+  must(memory.reindex());
+  EXPECT_EQ(1u, must(memory.embed(milliseconds(5000))).given_up);
+  must(knowledge.reindex());
+  EXPECT_EQ(0u, must(knowledge.embed(milliseconds(5000))).given_up);
   EXPECT_EQ(Ids{"dog"}, ids_of(must(memory.search("puppy", 1, hybrid()))));
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <barrier>
 
 #include "fake_endpoint.h"
@@ -238,10 +239,32 @@ TEST_P(EmbeddingOutboxTest, OneTextThatBreaksTheEndpointDoesNotHoldUpTheOthers) 
   add({"later"});
   EXPECT_EQ(step().embedded, 1U);
   endpoint_->follow({});
-  ASSERT_TRUE(outbox_->revive().ok());
+  ASSERT_TRUE(outbox_->remove(Strings{"text 13"}).ok());
+  add({"text 13"});
   EXPECT_EQ(step().embedded, 1U);
   EXPECT_EQ(found(texts).size(), 32U);
   EXPECT_EQ(now().reason, "");
+}
+
+TEST_P(EmbeddingOutboxTest, AnEndpointThatIsBadForDaysLosesNothing) {
+  const Strings texts = numbered(40);
+  const std::vector<FakeEndpoint::Script> moods{
+      [](const Strings&) -> Result<net::HttpAnswer> { return status(500); },
+      [](const Strings&) -> Result<net::HttpAnswer> { return status(200, "<html>"); },
+      [](const Strings&) -> Result<net::HttpAnswer> { return Error(Code::kBusy, "no answer"); }};
+  add(texts);
+  for (const auto& mood : moods) {
+    endpoint_->follow(mood);
+    EXPECT_EQ(work(std::chrono::hours(48)).given_up, 0U);
+  }
+  EXPECT_EQ(now().waiting, 40);
+  // Nor does the first trouble afterwards.
+  std::atomic<int> asked = 0;
+  endpoint_->follow([&](const Strings&) -> Result<net::HttpAnswer> {
+    return ++asked % 8 == 0 ? status(500) : net::HttpAnswer{};
+  });
+  EXPECT_EQ(work(std::chrono::hours(48)).embedded, 40U);
+  EXPECT_EQ(found(texts), texts);
 }
 
 TEST_P(EmbeddingOutboxTest, ATextThatIsTooLongIsGivenUpAtOnce) {
