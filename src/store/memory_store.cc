@@ -53,18 +53,6 @@ Result<EvictReport> choose(const recall::MemoryTables& tables, sql::Engine& engi
   return report;
 }
 
-// The rows in the order of the matches.
-Result<std::vector<MemoryRow>> rows_of(const recall::MemoryTables& tables, sql::Engine& engine,
-                                       std::span<const std::int64_t> ordinals) {
-  TRY_ASSIGN(auto rows, tables.of_ordinals(engine, ordinals));
-  std::unordered_map<std::int64_t, std::size_t> places;
-  for (std::size_t i = 0; i < ordinals.size(); ++i) places.emplace(ordinals[i], i);
-  std::sort(rows.begin(), rows.end(), [&](const MemoryRow& a, const MemoryRow& b) {
-    return places[a.ordinal] < places[b.ordinal];
-  });
-  return rows;
-}
-
 }  // namespace
 
 std::optional<std::string> tail_of(const Followed& followed) {
@@ -99,13 +87,18 @@ Result<Hits<MemoryHit>> MemoryStore::State::find(sql::Engine& engine, const Foll
   ranked.resize(std::min(ranked.size(), k));
   std::vector<std::int64_t> ordinals;
   for (const recall::Ranked& one : ranked) ordinals.push_back(one.key);
-  TRY_ASSIGN(auto rows, rows_of(tables, engine, ordinals));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  TRY_ASSIGN(auto rows, tables.of_ordinals(engine, ordinals));
+  std::unordered_map<std::int64_t, MemoryRow*> by_ordinal;
+  for (MemoryRow& row : rows) by_ordinal.emplace(row.ordinal, &row);
+  for (const recall::Ranked& one : ranked) {
+    const auto row = by_ordinal.find(one.key);
+    // Forgotten by others since it was found.
+    if (row == by_ordinal.end()) continue;
     MemoryHit& hit = hits.items.emplace_back();
-    hit.score = ranked[i].score;
-    hit.reason = ranked[i].reason;
-    hit.excerpt = recall::excerpt_of(rows[i].memory.node.text, asked.words);
-    hit.memory = std::move(rows[i].memory);
+    hit.score = one.score;
+    hit.reason = one.reason;
+    hit.excerpt = recall::excerpt_of(row->second->memory.node.text, asked.words);
+    hit.memory = std::move(row->second->memory);
   }
   note_use(ordinals, engine);
   return hits;

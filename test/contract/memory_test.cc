@@ -9,6 +9,7 @@
 
 #include "contract/recall_fixture.h"
 #include "quipu/copy.h"
+#include "search/index_database.h"
 #include "support/wrapped_backend.h"
 
 namespace quipu::test {
@@ -138,6 +139,22 @@ TEST_P(Memory, ForgottenIsGoneAtOnce) {
   EXPECT_EQ(1u, upsert({node("m1", "the red key")}).added) << "it may come back";
   EXPECT_EQ(kNowMs + 3'600'000, must(memory_.list()).items[0].created_ms);
   EXPECT_EQ(2u, found("red").size());
+}
+
+TEST_P(Memory, WhatIsForgottenDuringASearchLeavesTheOthersTheirPlaces) {
+  upsert({node("best", "swan swan swan"), node("other", "a swan, and other words with it")});
+  const auto before = must(memory_.search("swan", 5));
+  ASSERT_EQ((Ids{"best", "other"}), ids_of(before));
+  {
+    // Between the list of the words and the nodes.
+    const auto engine = must(store_->indexes()->lease());
+    const sql::Command gone{.text = "DELETE FROM @memory_nodes WHERE id = 'best'"};
+    must(engine->commit({&gone, 1}));
+  }
+  const auto hits = must(memory_.search("swan", 5));
+  ASSERT_EQ(Ids{"other"}, ids_of(hits));
+  EXPECT_EQ(before.items[1].score, hits.items[0].score);
+  EXPECT_EQ(2u, hits.items[0].reason.lexical_rank);
 }
 
 TEST_P(Memory, WhatHasExpiredIsNotFound) {
