@@ -135,10 +135,15 @@ Result<void> Vectors::take_made(sql::Engine& engine) {
 // Nobody waits for what is gone.
 Result<void> Vectors::drop_dead(sql::Engine& engine) {
   std::vector<std::int64_t> keys;
-  for (const auto& [hash, waiting] : awaited_) keys.push_back(waiting.back());
+  for (const auto& [hash, waiting] : awaited_) {
+    keys.insert(keys.end(), waiting.begin(), waiting.end());
+  }
   TRY_ASSIGN(const auto there, source_.existing(engine, keys));
   const std::unordered_set<std::int64_t> alive(there.begin(), there.end());
-  std::erase_if(awaited_, [&](const auto& one) { return !alive.contains(one.second.back()); });
+  for (auto& [hash, waiting] : awaited_) {
+    std::erase_if(waiting, [&](std::int64_t key) { return !alive.contains(key); });
+  }
+  std::erase_if(awaited_, [](const auto& one) { return one.second.empty(); });
   return {};
 }
 

@@ -163,6 +163,18 @@ TEST_P(Endpoint, WhatIsForgottenIsNotSent) {
   EXPECT_EQ(1u, times_sent("a vehicle")) << "another node has it";
 }
 
+TEST_P(Endpoint, WhatIsForgottenTakesNoVectorFromItsTwin) {
+  MemoryStore memory(*store_, options());
+  must(memory.upsert(std::vector{node("m1", "a purring animal"), node("m2", "a purring animal")}));
+  must(memory.search("x", 5, hybrid()));  // from now on both are waited for
+  must(memory.forget(Ids{"m2"}));
+  clock_.advance(std::chrono::seconds(2));
+  must(memory.search("x", 5, hybrid()));
+  must(memory.embed(milliseconds(5000)));
+  clock_.advance(std::chrono::seconds(2));
+  EXPECT_EQ(Ids{"m1"}, ids_of(must(memory.search("kitten", 5, hybrid()))));
+}
+
 TEST_P(Endpoint, WhatIsForgottenIsNotSentByOthers) {
   MemoryStore memory(*store_, options());
   KnowledgeIndex knowledge(*store_, options());
