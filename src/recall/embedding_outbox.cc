@@ -59,8 +59,13 @@ constexpr Text kPostpone =
     " WHERE fingerprint = $4 AND hash = $5";
 
 constexpr Text kReadDue =
-    "SELECT hash, text, tries FROM @embed_queue WHERE fingerprint = $1 AND not_before <= $2"
-    " ORDER BY not_before, hash LIMIT $3";
+    "SELECT hash, tries, CAST(length(text) AS BIGINT) FROM @embed_queue"
+    " WHERE fingerprint = $1 AND not_before <= $2 ORDER BY not_before, hash LIMIT $3";
+constexpr Text kReadTexts{
+    "SELECT hash, text FROM @embed_queue WHERE fingerprint = $1"
+    " AND hash IN (SELECT value FROM json_each($2))",
+    "SELECT hash, text FROM @embed_queue WHERE fingerprint = $1"
+    " AND hash IN (SELECT jsonb_array_elements_text($2::text::jsonb))"};
 constexpr Text kReadNext =
     "SELECT min(not_before) FROM @embed_queue WHERE fingerprint = $1 AND not_before < $2";
 constexpr Text kReadVectors{
@@ -221,18 +226,45 @@ Result<std::vector<EmbeddingOutbox::Batch>> EmbeddingOutbox::due_batches(sql::En
   std::vector<Batch> batches;
   const Param params[] = {embedder_.fingerprint(), clock_.unix_ms(),
                           static_cast<std::int64_t>(kBatchTexts * kBatchesInFlight)};
-  TRY_ASSIGN(const auto rows, engine.ask(kReadDue, params));
+  {
+    TRY_ASSIGN(const auto rows, engine.ask(kReadDue, params));
+    std::int64_t bytes = 0;  // of the last batch
+    for (;;) {
+      TRY_ASSIGN(const bool more, rows->next());
+      if (!more) break;
+      Item item{std::string(rows->text(0)), {}, rows->integer(1)};
+      bytes += rows->integer(2);
+      const bool fits = !batches.empty() && batches.back().front().tries == item.tries &&
+                        batches.back().size() < batch_size(item.tries) && bytes <= kBatchBytes;
+      if (!fits && batches.size() == kBatchesInFlight) break;
+      if (!fits) {
+        batches.emplace_back();
+        bytes = rows->integer(2);
+      }
+      batches.back().push_back(std::move(item));
+    }
+  }
+  for (Batch& batch : batches) TRY(read_texts(engine, batch));
+  return batches;
+}
+
+// Only of those that are sent now: all that are due may be more than there is memory for.
+Result<void> EmbeddingOutbox::read_texts(sql::Engine& engine, Batch& batch) const {
+  std::vector<std::string> hashes;
+  for (const Item& item : batch) hashes.push_back(item.hash);
+  const std::string list = json_list(hashes);
+  const Param params[] = {embedder_.fingerprint(), list};
+  std::unordered_map<std::string, std::string> texts;
+  TRY_ASSIGN(const auto rows, engine.ask(kReadTexts, params));
   for (;;) {
     TRY_ASSIGN(const bool more, rows->next());
     if (!more) break;
-    Item item{std::string(rows->text(0)), std::string(rows->text(1)), rows->integer(2)};
-    const bool fits = !batches.empty() && batches.back().front().tries == item.tries &&
-                      batches.back().size() < batch_size(item.tries);
-    if (!fits && batches.size() == kBatchesInFlight) break;
-    if (!fits) batches.emplace_back();
-    batches.back().push_back(std::move(item));
+    texts.emplace(rows->text(0), rows->text(1));
   }
-  return batches;
+  // What was removed meanwhile is not sent.
+  std::erase_if(batch, [&](const Item& item) { return !texts.contains(item.hash); });
+  for (Item& item : batch) item.text = std::move(texts[item.hash]);
+  return {};
 }
 
 // When nothing goes well, and some of the texts have failed often, a plain one is tried: if that

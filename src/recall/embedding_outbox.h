@@ -50,6 +50,8 @@ namespace quipu::recall {
 /// In one request, and requests at a time.
 inline constexpr std::size_t kBatchTexts = 32;
 inline constexpr std::size_t kBatchesInFlight = 4;
+/// Of the texts in one request, unless there is a single one.
+inline constexpr std::int64_t kBatchBytes = 1 << 20;
 /// With the pauses between them they take more than five hours.
 inline constexpr std::int64_t kTriesMax = 16;
 inline constexpr std::int64_t kTriesBlind = 8;
@@ -135,6 +137,7 @@ class EmbeddingOutbox {
   Result<std::optional<std::chrono::milliseconds>> time_to_next(sql::Engine& engine)
       REQUIRES(mutex_);
   Result<std::vector<Batch>> due_batches(sql::Engine& engine) REQUIRES(mutex_);
+  Result<void> read_texts(sql::Engine& engine, Batch& batch) const;
   void find_fault(const std::vector<Batch>& batches, Embeddings& embeddings,
                   const std::stop_token& stop) const;
   void take_vector(const Item& item, const std::vector<float>& vector, Round& round)

@@ -111,6 +111,19 @@ TEST_P(EmbeddingOutboxTest, ManyGoInBatches) {
   EXPECT_EQ(found(texts), texts);
 }
 
+TEST_P(EmbeddingOutboxTest, LongOnesGoWithFewOthers) {
+  std::vector<std::string> texts;
+  std::vector<WaitingText> waiting;
+  for (const std::size_t kilobytes : {600, 300, 300, 1, 3000, 1}) {
+    texts.push_back(std::string(kilobytes << 10, 'x'));
+  }
+  const Strings hashes{"a", "b", "c", "d", "e", "f"};
+  for (std::size_t i = 0; i < texts.size(); ++i) waiting.push_back({hashes[i], texts[i]});
+  ASSERT_TRUE(outbox_->add(waiting).ok());
+  EXPECT_EQ(step().embedded, 6U);
+  EXPECT_EQ(endpoint_->sizes(), (std::vector<std::size_t>{2, 2, 1, 1}));
+}
+
 TEST_P(EmbeddingOutboxTest, FourBatchesAreInFlightAtATime) {
   // Nobody gets an answer before four have asked.
   std::barrier all(4);
