@@ -91,6 +91,17 @@ Best best_of(std::span<const search::Match> matches) {
   return best;
 }
 
+// The best documents of a list of chunks, of which `ask` gives as many as it is asked for. One
+// long document may fill any list: it is asked again for a longer one until there are `k`.
+template <class Ask>
+Result<Best> best_of(std::size_t k, Ask ask) {
+  for (std::size_t length = std::max(4 * k, kMatches);; length *= 2) {
+    TRY_ASSIGN(const std::vector<search::Match> matches, ask(length));
+    Best best = best_of(matches);
+    if (best.documents.size() >= k || matches.size() < length) return best;
+  }
+}
+
 }  // namespace
 
 struct KnowledgeIndex::State {
@@ -172,18 +183,21 @@ Result<std::vector<NewEntry>> KnowledgeIndex::State::changed(sql::Engine& engine
 Result<Hits<KnowledgeHit>> KnowledgeIndex::State::find(sql::Engine& engine, const Followed& at,
                                                        const Asked& asked, std::size_t k,
                                                        const QueryOptions& wanted) {
-  const std::size_t length = std::max(4 * k, kMatches);
   Hits<KnowledgeHit> hits;
   hits.note = asked.vector.note;
-  TRY_ASSIGN(const auto words, tables.match(engine, asked.words, wanted, length));
-  const Best lexical = best_of(words);
+  TRY_ASSIGN(const Best lexical, best_of(k, [&](std::size_t length) {
+               return tables.match(engine, asked.words, wanted, length);
+             }));
   Best nearest;
-  if (!asked.vector.vector.empty()) {
+  if (const auto& vector = asked.vector.vector; !vector.empty()) {
     TRY(vectors.enqueue(engine));
     TRY_ASSIGN(const auto filter, tables.visible(engine, wanted));
-    TRY_ASSIGN(auto found, vectors.nearest(engine, at.cursor, asked.vector.vector, length, filter));
-    hits.note = std::move(found.note);
-    nearest = best_of(found.matches);
+    const auto ask = [&](std::size_t length) -> Result<std::vector<search::Match>> {
+      TRY_ASSIGN(auto found, vectors.nearest(engine, at.cursor, vector, length, filter));
+      hits.note = std::move(found.note);
+      return std::move(found.matches);
+    };
+    TRY_ASSIGN(nearest, best_of(k, ask));
   }
   hits.is_hybrid = !nearest.documents.empty();
   auto ranked = hits.is_hybrid

@@ -291,6 +291,19 @@ TEST_P(Endpoint, ChunksOfDocumentsHaveVectorsOfTheirOwn) {
   EXPECT_EQ(1u, times_sent("a barking one"));
 }
 
+TEST_P(Endpoint, ALongDocumentHidesNoOther) {
+  KnowledgeIndex knowledge(*store_, options());
+  std::string text;
+  for (int i = 0; i < 5000; ++i)
+    text += "It was purring again, for the " + std::to_string(i) + ". ";
+  must(knowledge.add(std::vector{document("d", "a purring one"), document("e", "one purring")}));
+  must(knowledge.add(std::vector{document("long", text)}));  // of equals the newer ones come first
+  EXPECT_EQ(0u, must(knowledge.embed(milliseconds(60'000))).waiting);
+  QueryOptions asked;
+  asked.ranking.hybrid = true;
+  EXPECT_EQ(3u, must(knowledge.query("kitten", 5, asked)).items.size());
+}
+
 TEST_P(Endpoint, AThreadOfItsOwnMakesThem) {
   RecallOptions made = options();
   made.background = true;

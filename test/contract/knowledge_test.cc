@@ -60,6 +60,19 @@ TEST_P(Knowledge, ALongDocumentIsFoundByItsBestChunk) {
   EXPECT_EQ((Ids{"guide", "short"}).size(), found("gardens").size());
 }
 
+TEST_P(Knowledge, ALongDocumentHidesNoOther) {
+  std::vector<KnowledgeDocument> documents{document("long", sentences(2500, "whales"))};
+  for (int i = 0; i < 5; ++i) {
+    documents.push_back(
+        document("short" + std::to_string(i), sentences(6, "gardens") + " And one of whales."));
+  }
+  add(documents);
+  ASSERT_GT(must(knowledge_.list({.after = {}, .limit = 9})).items.back().chunks, 120u);
+  const Ids ids = found("whales");
+  ASSERT_EQ(6u, ids.size());
+  EXPECT_EQ("long", ids[0]) << "or this proves nothing: its chunks must be the best";
+}
+
 TEST_P(Knowledge, TheTitleFindsEveryChunk) {
   add({document("d", sentences(60, "nothing in particular"), "Xylophone")});
   EXPECT_EQ(Ids{"d"}, found("xylophone"));
