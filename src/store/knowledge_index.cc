@@ -119,10 +119,9 @@ struct KnowledgeIndex::State {
     recall::QueryVector vector{};
   };
 
-  Result<void> check_dimensions(sql::Engine& engine, std::span<const Incoming> batch,
-                                std::size_t first, const std::vector<std::string>& ids) const;
+  Result<void> check_dimensions(sql::Engine& engine, std::span<const Incoming> incoming) const;
   Result<std::vector<NewEntry>> changed(sql::Engine& engine, std::span<const Incoming> batch,
-                                        std::size_t first, AddReport& report) const;
+                                        AddReport& report) const;
   Result<Hits<KnowledgeHit>> find(sql::Engine& engine, const Followed& at, const Asked& asked,
                                   std::size_t k, const QueryOptions& wanted);
   Result<void> show(sql::Engine& engine, std::span<const recall::Ranked> ranked,
@@ -136,21 +135,18 @@ struct KnowledgeIndex::State {
   recall::Vectors vectors;
 };
 
+// All of them before the first is stored. What they replace does not count.
 Result<void> KnowledgeIndex::State::check_dimensions(sql::Engine& engine,
-                                                     std::span<const Incoming> batch,
-                                                     std::size_t first,
-                                                     const std::vector<std::string>& ids) const {
-  const bool has_vectors = std::any_of(batch.begin(), batch.end(), [](const Incoming& one) {
-    return !one.document->embedding.empty();
-  });
-  if (!has_vectors) return {};
+                                                     std::span<const Incoming> incoming) const {
+  std::vector<std::string> ids;
+  for (const Incoming& one : incoming) ids.push_back(one.document->id);
   TRY_ASSIGN(std::size_t wanted, tables.dimensions(engine, ids));
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    const std::size_t given = batch[i].document->embedding.size();
+  for (std::size_t i = 0; i < incoming.size(); ++i) {
+    const std::size_t given = incoming[i].document->embedding.size();
     if (given == 0) continue;
     if (wanted == 0) wanted = given;
     auto good = recall::check_dimensions(given, wanted);
-    if (!good.ok()) return std::move(good).error().in(name_of(first + i, *batch[i].document));
+    if (!good.ok()) return std::move(good).error().in(name_of(i, *incoming[i].document));
   }
   return {};
 }
@@ -158,11 +154,9 @@ Result<void> KnowledgeIndex::State::check_dimensions(sql::Engine& engine,
 // What of a batch is not stored as it is given.
 Result<std::vector<NewEntry>> KnowledgeIndex::State::changed(sql::Engine& engine,
                                                              std::span<const Incoming> batch,
-                                                             std::size_t first,
                                                              AddReport& report) const {
   std::vector<std::string> ids;
   for (const Incoming& one : batch) ids.push_back(one.document->id);
-  TRY(check_dimensions(engine, batch, first, ids));
   TRY_ASSIGN(const auto rows, tables.of_ids(engine, ids));
   std::unordered_map<std::string, std::string> contents;  // as they will be
   for (const DocumentRow& row : rows) contents.emplace(row.document.id, row.content);
@@ -254,6 +248,14 @@ Result<AddReport> KnowledgeIndex::add(std::span<const KnowledgeDocument> documen
   return guarded([&]() -> Result<AddReport> {
     TRY(state_->sessions.check_open());
     TRY_ASSIGN(const auto incoming, admitted(documents));
+    const bool has_vectors =
+        std::any_of(documents.begin(), documents.end(),
+                    [](const KnowledgeDocument& document) { return !document.embedding.empty(); });
+    if (has_vectors) {
+      TRY(state_->followed.use([&](sql::Engine& engine, const Followed&) {
+        return state_->check_dimensions(engine, incoming);
+      }));
+    }
     AddReport report;
     for (std::size_t at = 0; at < incoming.size();) {
       const std::size_t length = batch_length(incoming, at);
@@ -262,7 +264,7 @@ Result<AddReport> KnowledgeIndex::add(std::span<const KnowledgeDocument> documen
       TRY_ASSIGN(const auto entries,
                  state_->followed.use([&](sql::Engine& engine, const Followed&) {
                    so_far = report;
-                   return state_->changed(engine, batch, at, so_far);
+                   return state_->changed(engine, batch, so_far);
                  }));
       if (!entries.empty()) TRY(state_->log.append(entries));
       report = so_far;

@@ -54,6 +54,22 @@ Result<std::vector<Incoming>> admitted(std::span<const MemoryNode> nodes, Filler
   return incoming;
 }
 
+// All of them before the first is stored. What they replace does not count.
+Result<void> check_dimensions(const recall::MemoryTables& tables, sql::Engine& engine,
+                              std::span<const Incoming> nodes) {
+  std::vector<std::string> ids;
+  for (const Incoming& one : nodes) ids.push_back(one.node.id);
+  TRY_ASSIGN(std::size_t wanted, tables.dimensions(engine, ids));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::size_t given = nodes[i].node.embedding.size();
+    if (given == 0) continue;
+    if (wanted == 0) wanted = given;
+    auto good = recall::check_dimensions(given, wanted);
+    if (!good.ok()) return std::move(good).error().in(name_of(i, nodes[i].node));
+  }
+  return {};
+}
+
 // A batch as it stands to what is stored.
 struct Plan {
   std::unordered_map<std::string, std::string> stored{};  // content by id
@@ -72,9 +88,9 @@ struct Outcome {
 // One batch, whose nodes may get what is merged into them.
 class Upsert {
  public:
-  Upsert(const recall::MemoryTables& tables, std::span<Incoming> batch, std::size_t first,
+  Upsert(const recall::MemoryTables& tables, std::span<Incoming> batch,
          const UpsertOptions& options, std::int64_t now_ms)
-      : tables_(tables), batch_(batch), first_(first), options_(options), now_ms_(now_ms) {}
+      : tables_(tables), batch_(batch), options_(options), now_ms_(now_ms) {}
 
   Result<Plan> plan(sql::Engine& engine, const recall::Followed& followed) const {
     Plan plan;
@@ -83,8 +99,6 @@ class Upsert {
     for (const Incoming& one : batch_) ids.push_back(one.node.id);
     TRY_ASSIGN(const auto rows, tables_.of_ids(engine, ids));
     for (const MemoryRow& row : rows) plan.stored.emplace(row.memory.node.id, row.content);
-    TRY(check_dimensions(engine, ids));
-
     auto contents = plan.stored;  // as they will be
     for (std::size_t i = 0; i < batch_.size(); ++i) {
       std::string& content = contents[batch_[i].node.id];
@@ -144,22 +158,6 @@ class Upsert {
     return entry;
   }
 
-  Result<void> check_dimensions(sql::Engine& engine, const std::vector<std::string>& ids) const {
-    const bool has_vectors = std::any_of(batch_.begin(), batch_.end(), [](const Incoming& one) {
-      return !one.node.embedding.empty();
-    });
-    if (!has_vectors) return {};
-    TRY_ASSIGN(std::size_t wanted, tables_.dimensions(engine, ids));
-    for (std::size_t i = 0; i < batch_.size(); ++i) {
-      const std::size_t given = batch_[i].node.embedding.size();
-      if (given == 0) continue;
-      if (wanted == 0) wanted = given;
-      auto good = recall::check_dimensions(given, wanted);
-      if (!good.ok()) return std::move(good).error().in(name_of(first_ + i, batch_[i].node));
-    }
-    return {};
-  }
-
   Result<void> load_twins(sql::Engine& engine, Plan& plan) const {
     std::vector<std::string> ids;
     for (const auto& twin : plan.twins) {
@@ -204,7 +202,6 @@ class Upsert {
 
   const recall::MemoryTables& tables_;
   const std::span<Incoming> batch_;
-  const std::size_t first_;  // of the batch, among all nodes
   const UpsertOptions& options_;
   const std::int64_t now_ms_;
 };
@@ -234,6 +231,13 @@ Result<UpsertReport> MemoryStore::upsert(std::span<const MemoryNode> nodes,
   return guarded([&]() -> Result<UpsertReport> {
     TRY(state_->sessions.check_open());
     TRY_ASSIGN(auto incoming, admitted(nodes, state_->backend->filler()));
+    const bool has_vectors = std::any_of(
+        nodes.begin(), nodes.end(), [](const MemoryNode& node) { return !node.embedding.empty(); });
+    if (has_vectors) {
+      TRY(state_->followed.use([&](sql::Engine& engine, const recall::Followed&) {
+        return check_dimensions(state_->tables, engine, incoming);
+      }));
+    }
     UpsertReport report;
     for (const Incoming& one : incoming) report.ids.push_back(one.node.id);
     int tries = 0;
@@ -241,7 +245,7 @@ Result<UpsertReport> MemoryStore::upsert(std::span<const MemoryNode> nodes,
       const std::size_t length = batch_length(incoming, at);
       const auto given = std::span(incoming).subspan(at, length);
       std::vector<Incoming> batch(given.begin(), given.end());
-      const Upsert upsert(state_->tables, batch, at, options,
+      const Upsert upsert(state_->tables, batch, options,
                           state_->backend->filler().clock.unix_ms());
       TRY_ASSIGN(Plan plan,
                  state_->followed.use([&](sql::Engine& engine, const recall::Followed& followed) {

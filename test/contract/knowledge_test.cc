@@ -141,6 +141,15 @@ TEST_P(Knowledge, BadDocumentsAreRefusedByName) {
   EXPECT_EQ(0u, must(knowledge_.list()).total);
 }
 
+TEST_P(Knowledge, VectorsAreCheckedBeforeAnythingIsStored) {
+  std::vector<KnowledgeDocument> documents;
+  for (int i = 0; i < 2500; ++i) documents.push_back(document("d" + std::to_string(i), "text"));
+  documents.front().embedding = {1, 2};
+  documents.back().embedding = {1, 2, 3};  // far behind the first batch
+  EXPECT_EQ(Code::kInvalidArgument, code_of(knowledge_.add(documents)));
+  EXPECT_EQ(0u, must(knowledge_.list()).total);
+}
+
 TEST_P(Knowledge, HybridWithoutVectorsAnswersByWordsAndSaysSo) {
   add({document("d", "a word")});
   QueryOptions options;

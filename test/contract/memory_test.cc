@@ -451,6 +451,17 @@ TEST_P(Memory, VectorsOfOneStoreAreOfOneSize) {
   upsert({one, other});  // all that are there are replaced
 }
 
+TEST_P(Memory, VectorsAreCheckedBeforeAnythingIsStored) {
+  std::vector<MemoryNode> nodes;
+  for (int i = 0; i < 2500; ++i) nodes.push_back(node("m" + std::to_string(i), "number"));
+  nodes.front().embedding = {1, 2};
+  nodes.back().embedding = {1, 2, 3};  // far behind the first batch
+  const auto answer = memory_.upsert(nodes);
+  ASSERT_EQ(Code::kInvalidArgument, code_of(answer));
+  EXPECT_EQ(0u, answer.error().message().find("node 2500 (m2499)")) << answer.error().message();
+  EXPECT_EQ(0u, must(memory_.list()).total);
+}
+
 TEST_P(Memory, TextsOfAllKindsAreStored) {
   const std::string text("nul \0 inside, 数据库, emoji 🎈, \"quotes\" and \\", 53);
   MemoryNode odd = node("id with spaces, 数 and 'quotes'", text);
