@@ -57,7 +57,7 @@ struct AddReport {
 struct QueryOptions {
   Ranking ranking{};
   /// Members of `meta` that a document must have: texts, numbers or truth values, as
-  /// their text.
+  /// their text. Of each document the first 32 of these are known.
   std::vector<std::pair<std::string, std::string>> filter{};
 };
 

@@ -8,7 +8,7 @@
 //
 //   quipu::MemoryStore memory(*store);
 //   memory.upsert({{{.id = "m1", .text = "Ada prefers tabs", .agent_id = "coder"}}});
-//   auto hits = memory.search("what does ada prefer?", 5, {.agent_id = "coder"});
+//   auto hits = memory.search("what does ada prefer?", 5, {.scope = {.agent_id = "coder"}});
 //
 // Errors of all calls: `invalid_argument` once the store is closed, those of an append
 // (store.h), and those of the index: `busy`, `no_space`, `storage_gone`, `not_allowed`.

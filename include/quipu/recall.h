@@ -47,7 +47,7 @@ struct RecallOptions {
 /// Texts that wait for the endpoint. They are found by their words meanwhile.
 struct EmbeddingStatus {
   std::size_t waiting = 0;
-  /// Refused for good, or tried too often.
+  /// Refused for good, or tried too often while others went well; `reindex` has them tried again.
   std::size_t given_up = 0;
   /// What went wrong last; empty when all is well.
   std::string reason{};

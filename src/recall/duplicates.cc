@@ -1,6 +1,7 @@
 #include "recall/duplicates.h"
 
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/try.h"
@@ -10,7 +11,7 @@ namespace {
 
 // With texts made from one form, bands are shared by many that are not alike.
 constexpr std::size_t kComparedMax = 8;
-constexpr std::size_t kSharingMax = 32;  // rows a node
+constexpr std::size_t kSharingMax = 32;  // of a band
 
 // Texts by their bands.
 class Neighbours {
@@ -27,7 +28,8 @@ class Neighbours {
       const auto found = keys_.find(band);
       if (found == keys_.end()) continue;
       const std::vector<std::int64_t>& keys = found->second;
-      // The newest ones: where there are more, any will do.
+      // The newest ones. Where there are more, any will do, but for the same text, which has a
+      // band of its own.
       const std::size_t first = keys.size() - std::min(keys.size(), kSharingMax);
       for (std::size_t i = first; i < keys.size(); ++i) ++shared[keys[i]];
     }
@@ -59,15 +61,19 @@ struct Known {
   Likeness likeness;
 };
 
+bool is_over(const MemoryNode& node, std::int64_t now_ms) {
+  return node.expires_ms && *node.expires_ms <= now_ms;
+}
+
 // Stored nodes that share a band with one of these, and what is needed to compare them.
 Result<std::unordered_map<std::int64_t, Known>> stored_neighbours(
     sql::Engine& engine, const MemoryTables& tables, std::span<const Likeness> likenesses,
-    Neighbours& neighbours) {
+    Neighbours& neighbours, std::int64_t now_ms) {
   std::vector<std::int64_t> bands;
   for (const Likeness& one : likenesses) {
     bands.insert(bands.end(), one.bands.begin(), one.bands.end());
   }
-  TRY_ASSIGN(const auto shared, tables.sharing(engine, bands, kSharingMax * likenesses.size()));
+  TRY_ASSIGN(const auto shared, tables.sharing(engine, bands, kSharingMax));
   for (const auto& [band, ordinal] : shared) neighbours.add(band, ordinal);
 
   std::vector<std::int64_t> wanted;
@@ -81,6 +87,7 @@ Result<std::unordered_map<std::int64_t, Known>> stored_neighbours(
   std::unordered_map<std::int64_t, Known> known;
   for (const MemoryRow& row : rows) {
     const MemoryNode& node = row.memory.node;
+    if (is_over(node, now_ms)) continue;
     known.emplace(row.ordinal,
                   Known{.id = node.id, .likeness = likeness_of(node.text, likeness_scope(node))});
   }
@@ -90,26 +97,29 @@ Result<std::unordered_map<std::int64_t, Known>> stored_neighbours(
 }  // namespace
 
 Result<std::vector<std::optional<Twin>>> find_twins(sql::Engine& engine, const MemoryTables& tables,
-                                                    std::span<const MemoryNode> nodes) {
+                                                    std::span<const MemoryNode> nodes,
+                                                    std::int64_t now_ms) {
   std::vector<std::optional<Twin>> twins(nodes.size());
   std::vector<Likeness> likenesses;
-  for (const MemoryNode& node : nodes) {
-    likenesses.push_back(likeness_of(node.text, likeness_scope(node)));
+  std::unordered_map<std::string_view, std::size_t> last;  // place of the one that counts, by id
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    likenesses.push_back(likeness_of(nodes[i].text, likeness_scope(nodes[i])));
+    last[nodes[i].id] = i;
   }
   Neighbours stored;
-  TRY_ASSIGN(const auto known, stored_neighbours(engine, tables, likenesses, stored));
+  TRY_ASSIGN(const auto known, stored_neighbours(engine, tables, likenesses, stored, now_ms));
   Neighbours before;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const std::int64_t ordinal : stored.near(likenesses[i])) {
       const auto found = known.find(ordinal);
-      if (found == known.end() || found->second.id == nodes[i].id) continue;
+      if (found == known.end() || last.contains(found->second.id)) continue;
       keep_better(twins[i], found->second.id, likeness(likenesses[i], found->second.likeness));
     }
     for (const std::int64_t place : before.near(likenesses[i])) {
       const auto other = static_cast<std::size_t>(place);
-      if (nodes[other].id == nodes[i].id) continue;
       keep_better(twins[i], nodes[other].id, likeness(likenesses[i], likenesses[other]));
     }
+    if (last[nodes[i].id] != i || is_over(nodes[i], now_ms)) continue;
     before.add(likenesses[i], static_cast<std::int64_t>(i));
   }
   return twins;

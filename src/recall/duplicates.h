@@ -16,8 +16,10 @@ struct Twin {
 };
 
 /// For each node the one that is most like it, if one is at least kAlike: among those that are
-/// stored, and those before it. Never one with its own id.
+/// stored, and those before it. Never one with its own id, one that has expired, or one that says
+/// something else once all nodes are stored.
 Result<std::vector<std::optional<Twin>>> find_twins(sql::Engine& engine, const MemoryTables& tables,
-                                                    std::span<const MemoryNode> nodes);
+                                                    std::span<const MemoryNode> nodes,
+                                                    std::int64_t now_ms);
 
 }  // namespace quipu::recall

@@ -23,6 +23,8 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr milliseconds kFirstPause{1000};
 constexpr milliseconds kTextPauseMax{3600 * 1000};
 constexpr milliseconds kEndpointPauseMax{300 * 1000};
+/// A text that no endpoint refuses.
+constexpr std::string_view kPlainText = "text";
 /// Hashes in one question.
 constexpr std::size_t kHashesAtOnce = 1000;
 
@@ -57,8 +59,13 @@ constexpr Text kPostpone =
     " WHERE fingerprint = $4 AND hash = $5";
 
 constexpr Text kReadDue =
-    "SELECT hash, text, tries FROM @embed_queue WHERE fingerprint = $1 AND not_before <= $2"
-    " ORDER BY not_before, hash LIMIT $3";
+    "SELECT hash, tries, CAST(length(text) AS BIGINT) FROM @embed_queue"
+    " WHERE fingerprint = $1 AND not_before <= $2 ORDER BY not_before, hash LIMIT $3";
+constexpr Text kReadTexts{
+    "SELECT hash, text FROM @embed_queue WHERE fingerprint = $1"
+    " AND hash IN (SELECT value FROM json_each($2))",
+    "SELECT hash, text FROM @embed_queue WHERE fingerprint = $1"
+    " AND hash IN (SELECT jsonb_array_elements_text($2::text::jsonb))"};
 constexpr Text kReadNext =
     "SELECT min(not_before) FROM @embed_queue WHERE fingerprint = $1 AND not_before < $2";
 constexpr Text kReadVectors{
@@ -75,9 +82,6 @@ constexpr Text kCountGivenUp =
 constexpr Text kReadReason =
     "SELECT reason FROM @embed_queue WHERE fingerprint = $1 AND reason IS NOT NULL"
     " ORDER BY not_before DESC LIMIT 1";
-constexpr Text kRevive =
-    "UPDATE @embed_queue SET tries = 0, not_before = 0, reason = NULL"
-    " WHERE fingerprint = $1 AND not_before = $2";
 constexpr Text kForgetText{
     "DELETE FROM @embed_queue WHERE hash IN (SELECT value FROM json_each($1))",
     "DELETE FROM @embed_queue WHERE hash IN (SELECT jsonb_array_elements_text($1::text::jsonb))"};
@@ -209,12 +213,6 @@ Result<OutboxStatus> EmbeddingOutbox::status() {
   return OutboxStatus{waiting.value_or(0), given_up.value_or(0), reason.value_or("")};
 }
 
-Result<void> EmbeddingOutbox::revive() {
-  TRY_ASSIGN(const auto engine, lease());
-  const sql::Command command{.text = kRevive, .params = {embedder_.fingerprint(), kNever}};
-  return engine->commit({&command, 1}, sql::Sync::kLater);
-}
-
 Result<std::optional<milliseconds>> EmbeddingOutbox::time_to_next(sql::Engine& engine) {
   const Param params[] = {embedder_.fingerprint(), kNever};
   TRY_ASSIGN(const auto first, engine.number(kReadNext, params));
@@ -228,18 +226,64 @@ Result<std::vector<EmbeddingOutbox::Batch>> EmbeddingOutbox::due_batches(sql::En
   std::vector<Batch> batches;
   const Param params[] = {embedder_.fingerprint(), clock_.unix_ms(),
                           static_cast<std::int64_t>(kBatchTexts * kBatchesInFlight)};
-  TRY_ASSIGN(const auto rows, engine.ask(kReadDue, params));
+  {
+    TRY_ASSIGN(const auto rows, engine.ask(kReadDue, params));
+    std::int64_t bytes = 0;  // of the last batch
+    for (;;) {
+      TRY_ASSIGN(const bool more, rows->next());
+      if (!more) break;
+      Item item{std::string(rows->text(0)), {}, rows->integer(1)};
+      bytes += rows->integer(2);
+      const bool fits = !batches.empty() && batches.back().front().tries == item.tries &&
+                        batches.back().size() < batch_size(item.tries) && bytes <= kBatchBytes;
+      if (!fits && batches.size() == kBatchesInFlight) break;
+      if (!fits) {
+        batches.emplace_back();
+        bytes = rows->integer(2);
+      }
+      batches.back().push_back(std::move(item));
+    }
+  }
+  for (Batch& batch : batches) TRY(read_texts(engine, batch));
+  return batches;
+}
+
+// Only of those that are sent now: all that are due may be more than there is memory for.
+Result<void> EmbeddingOutbox::read_texts(sql::Engine& engine, Batch& batch) const {
+  std::vector<std::string> hashes;
+  for (const Item& item : batch) hashes.push_back(item.hash);
+  const std::string list = json_list(hashes);
+  const Param params[] = {embedder_.fingerprint(), list};
+  std::unordered_map<std::string, std::string> texts;
+  TRY_ASSIGN(const auto rows, engine.ask(kReadTexts, params));
   for (;;) {
     TRY_ASSIGN(const bool more, rows->next());
     if (!more) break;
-    Item item{std::string(rows->text(0)), std::string(rows->text(1)), rows->integer(2)};
-    const bool fits = !batches.empty() && batches.back().front().tries == item.tries &&
-                      batches.back().size() < batch_size(item.tries);
-    if (!fits && batches.size() == kBatchesInFlight) break;
-    if (!fits) batches.emplace_back();
-    batches.back().push_back(std::move(item));
+    texts.emplace(rows->text(0), rows->text(1));
   }
-  return batches;
+  // What was removed meanwhile is not sent.
+  std::erase_if(batch, [&](const Item& item) { return !texts.contains(item.hash); });
+  for (Item& item : batch) item.text = std::move(texts[item.hash]);
+  return {};
+}
+
+// When nothing goes well, and some of the texts have failed often, a plain one is tried: if that
+// fails, too, it is none of the texts' fault.
+void EmbeddingOutbox::find_fault(const std::vector<Batch>& batches, Embeddings& embeddings,
+                                 const std::stop_token& stop) const {
+  std::vector<EmbeddingFailure*> unclear;
+  bool has_often = false;
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    for (std::size_t i = 0; i < batches[b].size(); ++i) {
+      auto& failure = embeddings[b][i].failure;
+      if (!failure) return;
+      if (failure->fault != Fault::kUnclear) continue;
+      unclear.push_back(&*failure);
+      has_often = has_often || batches[b][i].tries >= kTriesBlind;
+    }
+  }
+  if (!has_often || !embedder_.embed({&kPlainText, 1}, stop).front().failure) return;
+  for (EmbeddingFailure* const failure : unclear) failure->fault = Fault::kEndpoint;
 }
 
 void EmbeddingOutbox::take_vector(const Item& item, const std::vector<float>& vector,
@@ -312,12 +356,13 @@ Result<OutboxProgress> EmbeddingOutbox::step(std::stop_token stop) {
     }
   }
   // No connection is held while the endpoint thinks.
-  std::vector<std::vector<Embedding>> embeddings(batches.size());
+  Embeddings embeddings(batches.size());
   share_out(batches.size(), kBatchesInFlight, [&](std::size_t i) {
     std::vector<std::string_view> texts;
     for (const Item& item : batches[i]) texts.push_back(item.text);
     embeddings[i] = embedder_.embed(texts, stop);
   });
+  find_fault(batches, embeddings, stop);
   for (std::size_t b = 0; b < batches.size(); ++b) {
     for (std::size_t i = 0; i < batches[b].size(); ++i) {
       const Embedding& embedding = embeddings[b][i];

@@ -20,7 +20,8 @@
 // asks or for growing pauses; texts that may be at fault wait each by themselves and go
 // with fewer others each time, so that one of them cannot hold up the rest. After kTriesMax tries,
 // or when the endpoint says that it is too long, a text is given up: it stays, with the reason,
-// until `revive`.
+// until it is removed. Behind the first kTriesBlind of these a failure counts only when something
+// else goes well at the same time: an endpoint that is bad for days loses nothing.
 //
 // Two processes may ask for the same text at the same time; the first answer counts.
 //
@@ -49,8 +50,11 @@ namespace quipu::recall {
 /// In one request, and requests at a time.
 inline constexpr std::size_t kBatchTexts = 32;
 inline constexpr std::size_t kBatchesInFlight = 4;
+/// Of the texts in one request, unless there is a single one.
+inline constexpr std::int64_t kBatchBytes = 1 << 20;
 /// With the pauses between them they take more than five hours.
 inline constexpr std::int64_t kTriesMax = 16;
+inline constexpr std::int64_t kTriesBlind = 8;
 
 /// Whoever refers to them in a commit of its own makes sure that they are there.
 const search::IndexTables& embedding_tables();
@@ -117,8 +121,6 @@ class EmbeddingOutbox {
   Result<OutboxProgress> work(std::chrono::milliseconds budget, std::stop_token stop = {});
 
   Result<OutboxStatus> status();
-  /// What was given up is tried again.
-  Result<void> revive();
 
  private:
   struct Item {
@@ -129,11 +131,15 @@ class EmbeddingOutbox {
   using Batch = std::vector<Item>;
 
   struct Round;
+  using Embeddings = std::vector<std::vector<Embedding>>;  // of batches
 
   Result<sql::Pool::Lease> lease();
   Result<std::optional<std::chrono::milliseconds>> time_to_next(sql::Engine& engine)
       REQUIRES(mutex_);
   Result<std::vector<Batch>> due_batches(sql::Engine& engine) REQUIRES(mutex_);
+  Result<void> read_texts(sql::Engine& engine, Batch& batch) const;
+  void find_fault(const std::vector<Batch>& batches, Embeddings& embeddings,
+                  const std::stop_token& stop) const;
   void take_vector(const Item& item, const std::vector<float>& vector, Round& round)
       REQUIRES(mutex_);
   void take_failure(const Item& item, const EmbeddingFailure& failure, Round& round)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/guarded.h"
+
 namespace quipu::recall {
 namespace {
 
@@ -32,7 +34,8 @@ std::optional<Error> EmbeddingWorker::trouble() {
 
 void EmbeddingWorker::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    auto progress = outbox_.step(stop);
+    // An exception would end the process.
+    auto progress = guarded([&] { return outbox_.step(stop); });
     const MutexLock lock(mutex_);
     milliseconds wait = kLookAfterError;
     if (progress.ok()) {

@@ -14,19 +14,29 @@ namespace {
 constexpr std::size_t kStretchEntries = 2000;
 constexpr std::size_t kStretchBytes = std::size_t{4} << 20;
 // Others take entries in at the same moment: each time this happens, it is further.
-constexpr int kTries = 1000;
+constexpr int kConflictsMax = 1000;
 
 Result<FollowCursor> read_cursor(sql::Engine& engine, const Follower& follower) {
   TRY_ASSIGN(const auto rows, engine.ask(follower.read_cursor()));
   TRY_ASSIGN(const bool is_there, rows->next());
   if (!is_there) return Error(Code::kCorrupt, "an index lacks its cursor");
-  return FollowCursor{
-      .entries = rows->integer(0), .head_crc = rows->integer(1), .tail_crc = rows->integer(2)};
+  return FollowCursor{.entries = rows->integer(0),
+                      .head_crc = rows->integer(1),
+                      .tail_crc = rows->integer(2),
+                      .emptied = rows->integer(3)};
 }
 
 sql::Command moving(const Follower& follower, const FollowCursor& from, const FollowCursor& to) {
   return {.text = follower.move_cursor(),
           .params = {to.head_crc, to.tail_crc, from.entries, from.tail_crc, to.entries}};
+}
+
+// False: others have moved the cursor meanwhile.
+Result<bool> committed(sql::Engine& engine, const search::Writes& writes) {
+  auto done = engine.commit(writes.commands, sql::Sync::kLater);
+  if (done.ok()) return true;
+  if (done.error().code() != Code::kIdConflict) return std::move(done).error();
+  return false;
 }
 
 enum class Relation : unsigned char {
@@ -92,7 +102,9 @@ Result<Stretch> read_stretch(const Lineage& log, const FollowCursor& cursor) {
                                .payload = envelope.payload,
                                .time_ms = parse_timestamp(envelope.timestamp.view()).value_or(0)});
   }
-  stretch.end = {.entries = std::int64_t{at}, .head_crc = head_crc, .tail_crc = std::int64_t{crc}};
+  stretch.end.entries = std::int64_t{at};
+  stretch.end.head_crc = head_crc;
+  stretch.end.tail_crc = std::int64_t{crc};
   return stretch;
 }
 
@@ -100,7 +112,7 @@ Result<Stretch> read_stretch(const Lineage& log, const FollowCursor& cursor) {
 
 Result<Followed> follow(sql::Engine& engine, bool is_postgres, const ReadLog& read_log,
                         const Follower& follower) {
-  for (int tries = 0; tries < kTries; ++tries) {
+  for (int conflicts = 0; conflicts < kConflictsMax;) {
     // In this order: the log only grows, so it is no older than what the cursor speaks of.
     TRY_ASSIGN(const FollowCursor cursor, read_cursor(engine, follower));
     TRY_ASSIGN(std::shared_ptr<const Lineage> log, read_log());
@@ -120,8 +132,8 @@ Result<Followed> follow(sql::Engine& engine, bool is_postgres, const ReadLog& re
     } else {
       follower.clear(writes);
     }
-    auto done = engine.commit(writes.commands, sql::Sync::kLater);
-    if (!done.ok() && done.error().code() != Code::kIdConflict) return std::move(done).error();
+    TRY_ASSIGN(const bool is_done, committed(engine, writes));
+    if (!is_done) ++conflicts;
   }
   return Error(Code::kBusy, "others bring the index up to date all the time");
 }
@@ -131,11 +143,38 @@ Result<Followed> FollowedTables::catch_up(sql::Engine& engine) {
   return follow(engine, database_->is_postgres(), read_log_, follower_);
 }
 
+// Whether they are not those any more that `since` speaks of.
+bool FollowedTables::was_emptied(sql::Engine& engine, const Followed& since) const {
+  const auto cursor = read_cursor(engine, follower_);
+  // No such tables: they are about to be made.
+  if (!cursor.ok()) return cursor.error().code() == Code::kInvalidArgument;
+  return cursor->emptied != since.cursor.emptied;
+}
+
+// The cursor goes back in the same commit: whoever comes next takes the log in again.
+Result<void> FollowedTables::empty() {
+  TRY(database_->prepare(embedding_tables()));
+  TRY(database_->prepare(follower_.tables()));
+  TRY_ASSIGN(const auto engine, database_->lease());
+  for (int conflicts = 0; conflicts < kConflictsMax; ++conflicts) {
+    TRY_ASSIGN(const FollowCursor cursor, read_cursor(*engine, follower_));
+    search::Writes writes;
+    writes.commands.push_back(moving(follower_, cursor, {}));
+    follower_.clear(writes);
+    TRY_ASSIGN(const bool is_done, committed(*engine, writes));
+    if (is_done) return {};
+  }
+  return Error(Code::kBusy, "others bring the index up to date all the time");
+}
+
 Result<void> FollowedTables::rebuild() {
-  auto dropped = database_->drop(follower_.tables());
-  if (!dropped.ok() && dropped.error().code() == Code::kCorrupt) dropped = database_->discard();
-  TRY(dropped);
-  return use([](sql::Engine&, const Followed&) { return Result<void>(); });
+  // Dropped only when they are damaged: others would find no tables.
+  if (!empty().ok()) {
+    auto dropped = database_->drop(follower_.tables());
+    if (!dropped.ok() && dropped.error().code() == Code::kCorrupt) dropped = database_->discard();
+    TRY(dropped);
+  }
+  return refresh();
 }
 
 }  // namespace quipu::recall

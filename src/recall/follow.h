@@ -39,6 +39,8 @@ struct FollowCursor {
   /// Checksums of the first and of the last of them.
   std::int64_t head_crc = 0;
   std::int64_t tail_crc = 0;
+  /// How often the tables were emptied.
+  std::int64_t emptied = 0;
   bool operator==(const FollowCursor&) const = default;
 };
 
@@ -46,15 +48,16 @@ class Follower {
  public:
   virtual ~Follower() = default;
 
-  /// Among them a table of one row from the beginning, (0, 0, 0), that these are about:
+  /// Among them a table of one row from the beginning, (0, 0, 0, 0), that these are about:
   virtual const search::IndexTables& tables() const = 0;
-  /// Gives `entries`, `head_crc` and `tail_crc`.
+  /// Gives `entries`, `head_crc`, `tail_crc` and `emptied`.
   virtual sql::Text read_cursor() const = 0;
   /// Sets `head_crc` and `tail_crc` to $1 and $2 and, if `entries` and `tail_crc` were $3 and
   /// $4, `entries` to $5; else to null, where none may be: that is how the commit is made to
   /// fail.
   virtual sql::Text move_cursor() const = 0;
 
+  /// Empties the tables, and counts that in `emptied`.
   virtual void clear(search::Writes& writes) const = 0;
   /// What taking in the entries means for the tables, which `engine` shows as they are.
   virtual Result<void> take(sql::Engine& engine, std::span<const FollowedEntry> entries,
@@ -83,25 +86,39 @@ class FollowedTables {
       : database_(std::move(database)), read_log_(std::move(read_log)), follower_(follower) {}
 
   /// Calls `work(engine, followed)` on tables that say what the log says. Tables that are
-  /// damaged are made anew, a connection that was lost is replaced, and it is called again.
+  /// damaged are made anew, a connection that was lost is replaced, and it is called again; so it
+  /// is when others have emptied the tables meanwhile, to make them anew.
   template <class Work>
   auto use(Work&& work) -> decltype(work(std::declval<sql::Engine&>(), Followed())) {
-    for (bool is_again = false;; is_again = true) {
+    int times_emptied = 0;
+    for (bool is_again = false;;) {
       bool is_lost = false;
-      auto answer = attempt(work, is_lost);
+      bool is_emptied = false;
+      auto answer = attempt(work, is_lost, is_emptied);
+      if (is_emptied && ++times_emptied < kTimesEmptiedMax) continue;
+      if (is_emptied) return Error(Code::kBusy, "others make the index anew all the time");
       if (answer.ok() || is_again) return answer;
       const bool is_damaged = answer.error().code() == Code::kCorrupt;
       if (!is_damaged && !is_lost) return answer;
       if (is_damaged) TRY(database_->discard());
+      is_again = true;
     }
   }
 
-  /// Makes the tables anew.
+  /// Brings the tables up to the log. For who has appended something that others must not go on
+  /// with: texts that wait in the outbox go to the endpoint whoever works on it.
+  Result<void> refresh() {
+    return use([](sql::Engine&, const Followed&) { return Result<void>(); });
+  }
+
+  /// Makes the tables anew. Others go on using them.
   Result<void> rebuild();
 
  private:
+  static constexpr int kTimesEmptiedMax = 100;
+
   template <class Work>
-  auto attempt(Work& work, bool& is_lost)
+  auto attempt(Work& work, bool& is_lost, bool& is_emptied)
       -> decltype(work(std::declval<sql::Engine&>(), Followed())) {
     TRY(database_->prepare(embedding_tables()));
     TRY(database_->prepare(follower_.tables()));
@@ -110,6 +127,7 @@ class FollowedTables {
     if (followed.ok()) {
       auto answer = work(*engine, *followed);
       is_lost = !engine->is_usable();
+      is_emptied = !is_lost && was_emptied(*engine, *followed);
       return answer;
     }
     is_lost = !engine->is_usable();
@@ -117,6 +135,8 @@ class FollowedTables {
   }
 
   Result<Followed> catch_up(sql::Engine& engine) EXCLUDES(mutex_);
+  bool was_emptied(sql::Engine& engine, const Followed& since) const;
+  Result<void> empty();
 
   const std::shared_ptr<search::IndexDatabase> database_;
   const ReadLog read_log_;

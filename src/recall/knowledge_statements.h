@@ -10,9 +10,9 @@ namespace quipu::recall::knowledge {
 using sql::Text;
 
 inline const std::vector<Text> kCreate{
-    "CREATE TABLE @knowledge_cursor (one BIGINT NOT NULL PRIMARY KEY, entries BIGINT NOT NULL,"
+    "CREATE TABLE @knowledge_cursor (emptied BIGINT NOT NULL PRIMARY KEY, entries BIGINT NOT NULL,"
     " head_crc BIGINT NOT NULL, tail_crc BIGINT NOT NULL)",
-    "INSERT INTO @knowledge_cursor (one, entries, head_crc, tail_crc) VALUES (1, 0, 0, 0)",
+    "INSERT INTO @knowledge_cursor (emptied, entries, head_crc, tail_crc) VALUES (0, 0, 0, 0)",
     "CREATE TABLE @knowledge_documents (ordinal BIGINT NOT NULL PRIMARY KEY,"
     " bytes BIGINT NOT NULL, chunks BIGINT NOT NULL, created_ms BIGINT NOT NULL,"
     " updated_ms BIGINT NOT NULL, id {key} NOT NULL, content TEXT NOT NULL,"
@@ -33,7 +33,9 @@ inline const std::vector<Text> kDrop{
     "DROP TABLE IF EXISTS @knowledge_chunks", "DROP TABLE IF EXISTS @knowledge_vectors",
     "DROP TABLE IF EXISTS @knowledge_queued"};
 
-inline constexpr Text kReadCursor = "SELECT entries, head_crc, tail_crc FROM @knowledge_cursor";
+inline constexpr Text kReadCursor =
+    "SELECT entries, head_crc, tail_crc, emptied FROM @knowledge_cursor";
+inline constexpr Text kCountEmptied = "UPDATE @knowledge_cursor SET emptied = emptied + 1";
 inline constexpr Text kMoveCursor =
     "UPDATE @knowledge_cursor SET head_crc = $1, tail_crc = $2,"
     " entries = CASE WHEN entries = $3 AND tail_crc = $4 THEN $5 END";
@@ -121,6 +123,8 @@ inline constexpr Text kForgetTexts{
     " AND NOT EXISTS (SELECT 1 FROM @knowledge_chunks n WHERE n.embed_hash = hash)",
     "DELETE FROM @embed_queue q WHERE hash IN (SELECT jsonb_array_elements_text($1::jsonb))"
     " AND NOT EXISTS (SELECT 1 FROM @knowledge_chunks n WHERE n.embed_hash = q.hash)"};
+inline constexpr Text kForgetAllTexts =
+    "DELETE FROM @embed_queue WHERE hash IN (SELECT embed_hash FROM @knowledge_chunks)";
 inline constexpr Text kForgetMade{
     "DELETE FROM @embed_cache WHERE hash IN (SELECT value FROM json_each($1))"
     " AND NOT EXISTS (SELECT 1 FROM @knowledge_chunks n WHERE n.embed_hash = hash)",

@@ -21,7 +21,7 @@ namespace {
 
 using sql::Param;
 
-constexpr int kTablesVersion = 1;
+constexpr int kTablesVersion = 2;
 
 DocumentRow document_at(const sql::Rows& rows) {
   return {.ordinal = rows.integer(0),
@@ -77,11 +77,28 @@ struct Change {
 };
 using Changes = std::map<std::string, Change>;
 
-Changes changes_of(std::span<const FollowedEntry> entries) {
+std::string chunk_hash(const Change& change, const Chunk& chunk) {
+  if (!change.embedding.empty() || chunk.begin == chunk.end) return {};
+  const std::string_view text(change.text);
+  return embedding_hash("knowledge",
+                        text_to_embed(change.row.document.title, chunk.headings,
+                                      text.substr(chunk.begin, chunk.end - chunk.begin)));
+}
+
+// `superseded` gets the hashes of texts that came and went: they may be in the outbox, which
+// outlives these tables.
+Changes changes_of(std::span<const FollowedEntry> entries, std::vector<std::string>& superseded) {
   Changes changes;
+  const auto supersede = [&](const Change& change) {
+    if (!change.is_there) return;
+    for (const Chunk& chunk : chunks_of(change.text)) {
+      superseded.push_back(chunk_hash(change, chunk));
+    }
+  };
   for (const FollowedEntry& entry : entries) {
     if (entry.type == kRemoveType) {
       for (const std::string& id : read_ids(entry.payload)) {
+        supersede(changes[id]);
         changes[id] = Change{};
         changes[id].was_removed = true;
       }
@@ -91,6 +108,7 @@ Changes changes_of(std::span<const FollowedEntry> entries) {
     // Not written by us, so no document of ours.
     if (!document.ok()) continue;
     Change& change = changes[document->id];
+    supersede(change);
     const std::int64_t created = change.is_there ? change.row.document.created_ms : entry.time_ms;
     change.is_there = true;
     change.text = storable(std::move(document->text));
@@ -120,13 +138,9 @@ void add_chunks(Change& change, const search::TextIndex& text, search::Writes& w
     ChunkRow stored{.key = chunk_key(row.ordinal, i),
                     .begin = chunk.begin,
                     .end = chunk.end,
-                    .embed_hash = {},
+                    .embed_hash = chunk_hash(change, chunk),
                     .headings = chunk.headings,
                     .text = change.text.substr(chunk.begin, chunk.end - chunk.begin)};
-    if (change.embedding.empty() && !stored.text.empty()) {
-      stored.embed_hash = embedding_hash(
-          "knowledge", text_to_embed(row.document.title, stored.headings, stored.text));
-    }
     command.params.insert(command.params.end(),
                           {stored.key, static_cast<std::int64_t>(stored.begin),
                            static_cast<std::int64_t>(stored.end), keep(writes, stored.embed_hash),
@@ -173,6 +187,9 @@ sql::Text KnowledgeTables::read_cursor() const { return knowledge::kReadCursor; 
 sql::Text KnowledgeTables::move_cursor() const { return knowledge::kMoveCursor; }
 
 void KnowledgeTables::clear(search::Writes& writes) const {
+  writes.commands.push_back({.text = knowledge::kCountEmptied});
+  // What is still there is put in again.
+  writes.commands.push_back({.text = knowledge::kForgetAllTexts});
   writes.commands.push_back({.text = "DELETE FROM @knowledge_documents"});
   writes.commands.push_back({.text = "DELETE FROM @knowledge_chunks"});
   writes.commands.push_back({.text = "DELETE FROM @knowledge_vectors"});
@@ -193,7 +210,7 @@ Result<void> KnowledgeTables::remove(sql::Engine& engine, const DocumentRow& row
   for (const ChunkRow& chunk : chunks) {
     documents.push_back(indexed(row.document, chunk, tags, writes));
     command.params.emplace_back(chunk.key);
-    if (!chunk.embed_hash.empty()) hashes.push_back(chunk.embed_hash);
+    hashes.push_back(chunk.embed_hash);
   }
   text_->remove(documents, writes);
   writes.commands.push_back({.text = knowledge::kRemoveVectors, .params = command.params});
@@ -204,11 +221,11 @@ Result<void> KnowledgeTables::remove(sql::Engine& engine, const DocumentRow& row
 
 Result<void> KnowledgeTables::take(sql::Engine& engine, std::span<const FollowedEntry> entries,
                                    search::Writes& writes) const {
-  Changes changes = changes_of(entries);
+  std::vector<std::string> hashes;  // of texts that are gone
+  Changes changes = changes_of(entries, hashes);
   std::vector<std::string> ids;
   for (const auto& [id, change] : changes) ids.push_back(id);
   TRY_ASSIGN(const std::vector<DocumentRow> older, of_ids(engine, ids));
-  std::vector<std::string> hashes;
   for (const DocumentRow& row : older) {
     TRY(remove(engine, row, hashes, writes));
     Change& change = changes[row.document.id];

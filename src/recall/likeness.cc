@@ -71,6 +71,7 @@ Likeness likeness_of(std::string_view text, std::string_view scope) {
     }
     likeness.bands[band] = static_cast<std::int64_t>(sum);
   }
+  likeness.bands[kBands] = likeness.words;
   return likeness;
 }
 

@@ -23,7 +23,9 @@ struct Likeness {
   std::vector<std::uint64_t> parts{};
   /// The same for texts of the same words in the same order.
   std::int64_t words = 0;
-  std::array<std::int64_t, kBands> bands{};
+  /// By min-hashing, and `words` behind them: where many texts share all the others, as those made
+  /// from one form do, that one finds the same text among them.
+  std::array<std::int64_t, kBands + 1> bands{};
 };
 
 /// `scope` is mixed into `words` and `bands`: texts of different scopes do not meet.

@@ -10,9 +10,9 @@ namespace quipu::recall::memory {
 using sql::Text;
 
 inline const std::vector<Text> kCreate{
-    "CREATE TABLE @memory_cursor (one BIGINT NOT NULL PRIMARY KEY, entries BIGINT NOT NULL,"
+    "CREATE TABLE @memory_cursor (emptied BIGINT NOT NULL PRIMARY KEY, entries BIGINT NOT NULL,"
     " head_crc BIGINT NOT NULL, tail_crc BIGINT NOT NULL)",
-    "INSERT INTO @memory_cursor (one, entries, head_crc, tail_crc) VALUES (1, 0, 0, 0)",
+    "INSERT INTO @memory_cursor (emptied, entries, head_crc, tail_crc) VALUES (0, 0, 0, 0)",
     // What lists look through comes first: long texts are left out then.
     "CREATE TABLE @memory_nodes (ordinal BIGINT NOT NULL PRIMARY KEY, kind BIGINT NOT NULL,"
     " importance BIGINT NOT NULL, pinned BIGINT NOT NULL, expires_ms BIGINT,"
@@ -71,7 +71,9 @@ inline constexpr Text kAddVectors{
     "INSERT INTO @memory_vectors (ordinal, vector) SELECT * FROM unnest($1::bigint[], $2::bytea[])",
     "ib"};
 
-inline constexpr Text kReadCursor = "SELECT entries, head_crc, tail_crc FROM @memory_cursor";
+inline constexpr Text kReadCursor =
+    "SELECT entries, head_crc, tail_crc, emptied FROM @memory_cursor";
+inline constexpr Text kCountEmptied = "UPDATE @memory_cursor SET emptied = emptied + 1";
 inline constexpr Text kMoveCursor =
     "UPDATE @memory_cursor SET head_crc = $1, tail_crc = $2,"
     " entries = CASE WHEN entries = $3 AND tail_crc = $4 THEN $5 END";
@@ -96,11 +98,16 @@ inline constexpr Text kCount = "SELECT COUNT(*) FROM @memory_nodes WHERE" QUIPU_
 inline constexpr Text kKept =
     "SELECT ordinal, kind, importance, pinned, expires_ms, updated_ms, hits, used_ms"
     " FROM @memory_nodes WHERE" QUIPU_MEMORY_SCOPE "ORDER BY ordinal";
+/// The limit is each band's, and no more of it is read.
 inline constexpr Text kSharing{
-    "SELECT band, ordinal FROM @memory_bands WHERE band IN (SELECT value FROM json_each($1))"
-    " LIMIT $2",
-    "SELECT band, ordinal FROM @memory_bands"
-    " WHERE band IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint) LIMIT $2"};
+    "SELECT m.band, m.ordinal FROM (SELECT DISTINCT value AS band FROM json_each($1)) w"
+    " CROSS JOIN @memory_bands m ON m.band = w.band AND m.ordinal >= COALESCE((SELECT n.ordinal"
+    " FROM @memory_bands n WHERE n.band = w.band ORDER BY n.ordinal DESC LIMIT 1 OFFSET $2 - 1), "
+    "0)",
+    "SELECT w.band, m.ordinal"
+    " FROM (SELECT DISTINCT jsonb_array_elements_text($1::jsonb)::bigint AS band) w"
+    " CROSS JOIN LATERAL (SELECT n.ordinal FROM @memory_bands n WHERE n.band = w.band"
+    " ORDER BY n.ordinal DESC LIMIT $2) m"};
 inline constexpr Text kHidden =
     "SELECT ordinal FROM @memory_nodes WHERE expires_ms <= $1"
     " UNION ALL SELECT ordinal FROM @memory_nodes WHERE updated_ms < $2";
@@ -135,6 +142,8 @@ inline constexpr Text kForgetTexts{
     " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = hash)",
     "DELETE FROM @embed_queue q WHERE hash IN (SELECT jsonb_array_elements_text($1::jsonb))"
     " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = q.hash)"};
+inline constexpr Text kForgetAllTexts =
+    "DELETE FROM @embed_queue WHERE hash IN (SELECT embed_hash FROM @memory_nodes)";
 inline constexpr Text kForgetMade{
     "DELETE FROM @embed_cache WHERE hash IN (SELECT value FROM json_each($1))"
     " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = hash)",

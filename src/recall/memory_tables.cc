@@ -21,7 +21,7 @@ namespace {
 
 using sql::Param;
 
-constexpr const char* kTablesVersion = "1";
+constexpr const char* kTablesVersion = "2";
 // Engines have no word for fractions that is the same in both.
 constexpr double kImportanceUnit = 1e6;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
@@ -128,11 +128,17 @@ struct Change {
 };
 using Changes = std::map<std::string, Change>;
 
-Changes changes_of(std::span<const FollowedEntry> entries) {
+// `superseded` gets the hashes of texts that came and went: they may be in the outbox, which
+// outlives these tables.
+Changes changes_of(std::span<const FollowedEntry> entries, std::vector<std::string>& superseded) {
   Changes changes;
+  const auto supersede = [&](const Change& change) {
+    if (change.added) superseded.push_back(change.added->embed_hash);
+  };
   for (const FollowedEntry& entry : entries) {
     if (entry.type == kForgetType) {
       for (const std::string& id : read_ids(entry.payload)) {
+        supersede(changes[id]);
         changes[id] = {.added = {}, .was_forgotten = true};
       }
     }
@@ -143,6 +149,7 @@ Changes changes_of(std::span<const FollowedEntry> entries) {
     node->text = storable(std::move(node->text));
     node->context = storable(std::move(node->context));
     Change& change = changes[node->id];
+    supersede(change);
     std::string hash = embed_hash(*node);
     const std::int64_t created = change.added ? change.added->memory.created_ms : entry.time_ms;
     change.added = MemoryRow{.ordinal = std::int64_t{entry.ordinal},
@@ -205,11 +212,7 @@ void add_rows(std::span<const MemoryRow> added, const search::TextIndex& text,
 }
 
 // Behind all that is added: what is still there must not be forgotten.
-void forget_texts(std::span<const MemoryRow> gone, search::Writes& writes) {
-  std::vector<std::string> hashes;
-  for (const MemoryRow& row : gone) {
-    if (!row.embed_hash.empty()) hashes.push_back(row.embed_hash);
-  }
+void forget_texts(std::span<const std::string> hashes, search::Writes& writes) {
   if (hashes.empty()) return;
   const std::string_view list = keep(writes, list_of(hashes));
   writes.commands.push_back({.text = memory::kForgetTexts, .params = {list}});
@@ -255,6 +258,9 @@ sql::Text MemoryTables::read_cursor() const { return memory::kReadCursor; }
 sql::Text MemoryTables::move_cursor() const { return memory::kMoveCursor; }
 
 void MemoryTables::clear(search::Writes& writes) const {
+  writes.commands.push_back({.text = memory::kCountEmptied});
+  // What is still there is put in again.
+  writes.commands.push_back({.text = memory::kForgetAllTexts});
   writes.commands.push_back({.text = "DELETE FROM @memory_nodes"});
   writes.commands.push_back({.text = "DELETE FROM @memory_bands"});
   writes.commands.push_back({.text = "DELETE FROM @memory_vectors"});
@@ -264,11 +270,13 @@ void MemoryTables::clear(search::Writes& writes) const {
 
 Result<void> MemoryTables::take(sql::Engine& engine, std::span<const FollowedEntry> entries,
                                 search::Writes& writes) const {
-  Changes changes = changes_of(entries);
+  std::vector<std::string> gone;  // hashes of texts
+  Changes changes = changes_of(entries, gone);
   std::vector<std::string> ids;
   for (const auto& [id, change] : changes) ids.push_back(id);
   TRY_ASSIGN(const std::vector<MemoryRow> older, of_ids(engine, ids));
   for (const MemoryRow& row : older) {
+    gone.push_back(row.embed_hash);
     Change& change = changes[row.memory.node.id];
     if (!change.added || change.was_forgotten) continue;
     change.added->memory.created_ms = row.memory.created_ms;
@@ -283,7 +291,7 @@ Result<void> MemoryTables::take(sql::Engine& engine, std::span<const FollowedEnt
             [](const MemoryRow& a, const MemoryRow& b) { return a.ordinal < b.ordinal; });
   remove_rows(older, *text_, writes);
   add_rows(added, *text_, writes);
-  forget_texts(older, writes);
+  forget_texts(gone, writes);
   return {};
 }
 

@@ -67,7 +67,7 @@ class MemoryTables : public Follower, public VectorSource {
   /// For eviction.
   Result<std::vector<Kept>> kept(sql::Engine& engine, const MemoryScope& scope) const;
 
-  /// Nodes that share a band: (band, ordinal). At most `limit`.
+  /// Nodes that share a band: (band, ordinal). Of each band the newest, at most `limit`.
   Result<std::vector<std::pair<std::int64_t, std::int64_t>>> sharing(
       sql::Engine& engine, std::span<const std::int64_t> bands, std::size_t limit) const;
 

@@ -155,6 +155,12 @@ bool VectorSet::remove(std::int64_t key) {
   return true;
 }
 
+std::vector<std::int64_t> VectorSet::keys() const {
+  std::vector<std::int64_t> keys;
+  for (const auto& [key, slot] : slots_) keys.push_back(key);
+  return keys;
+}
+
 std::size_t VectorSet::bytes() const {
   const std::size_t block = sizeof(Block) + kBlockRows * (width_ + dimensions_ * 2);
   // A node of the table: key, slot, the next node, and what malloc adds.

@@ -47,6 +47,7 @@ class VectorSet {
   bool remove(std::int64_t key);
   bool contains(std::int64_t key) const { return slots_.contains(key); }
 
+  std::vector<std::int64_t> keys() const;
   std::size_t size() const { return slots_.size(); }
   std::size_t dimensions() const { return dimensions_; }
   /// Memory that it takes.

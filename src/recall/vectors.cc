@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 2000;
 constexpr std::size_t kHashesAtOnce = 10'000;
+constexpr std::size_t kKeysAtOnce = 10'000;
+// Fewer than that may be gone without anybody's looking for them.
+constexpr std::size_t kSweepMin = 1000;
 // Vectors that are being made are looked for so often at most.
 constexpr auto kLookAgain = std::chrono::seconds(1);
 
@@ -81,21 +84,23 @@ Result<QueryVector> Vectors::query(std::string_view text, const Ranking& ranking
 }
 
 void Vectors::put(std::int64_t key, std::span<const float> vector) {
-  if (vector.size() != set_->dimensions()) {
-    ++misfits_;
-    return;
-  }
   // What was stored was checked; what is no vector all the same is none here.
-  ignore(set_->put(key, vector), "it is found by its words");
+  if (!check_vector(vector).ok()) return;
+  VectorSet& set = sets_.try_emplace(vector.size(), vector.size()).first->second;
+  ignore(set.put(key, vector), "it is found by its words");
 }
 
-Result<void> Vectors::catch_up(sql::Engine& engine, const FollowCursor& cursor,
-                               std::size_t dimensions) {
-  if (!set_ || set_->dimensions() != dimensions || log_ != cursor.head_crc) {
-    set_.emplace(dimensions);
-    log_ = cursor.head_crc;
+std::size_t Vectors::size() const {
+  std::size_t all = 0;
+  for (const auto& [dimensions, set] : sets_) all += set.size();
+  return all;
+}
+
+Result<void> Vectors::catch_up(sql::Engine& engine, const FollowCursor& cursor) {
+  const bool is_new = at_.head_crc != cursor.head_crc || at_.emptied != cursor.emptied;
+  if (is_new) {
+    sets_.clear();
     last_key_ = -1;
-    misfits_ = 0;
     awaited_.clear();
     asked_.reset();
   }
@@ -111,7 +116,32 @@ Result<void> Vectors::catch_up(sql::Engine& engine, const FollowCursor& cursor,
     if (!rows.empty()) asked_.reset();
     if (rows.size() < kRowsAtOnce) break;
   }
-  return take_made(engine);
+  TRY(take_made(engine));
+  // Those of another size are counted for the note, and never found.
+  const bool is_mixed = at_ != cursor && std::ranges::count_if(sets_, [](const auto& one) {
+                                           return one.second.size() > 0;
+                                         }) > 1;
+  if (is_new) kept_ = size();
+  if (!is_new && (is_mixed || size() > 2 * kept_ + kSweepMin)) TRY(sweep(engine));
+  at_ = cursor;
+  return {};
+}
+
+// A search in one scope finds nothing that is gone: it would pile up.
+Result<void> Vectors::sweep(sql::Engine& engine) {
+  for (auto& [dimensions, set] : sets_) {
+    const std::vector<std::int64_t> keys = set.keys();
+    for (std::size_t at = 0; at < keys.size(); at += kKeysAtOnce) {
+      const auto some = std::span(keys).subspan(at, std::min(kKeysAtOnce, keys.size() - at));
+      TRY_ASSIGN(const auto there, source_.existing(engine, some));
+      const std::unordered_set<std::int64_t> alive(there.begin(), there.end());
+      for (const std::int64_t key : some) {
+        if (!alive.contains(key)) set.remove(key);
+      }
+    }
+  }
+  kept_ = size();
+  return {};
 }
 
 // Vectors that the endpoint has made since.
@@ -135,38 +165,58 @@ Result<void> Vectors::take_made(sql::Engine& engine) {
 // Nobody waits for what is gone.
 Result<void> Vectors::drop_dead(sql::Engine& engine) {
   std::vector<std::int64_t> keys;
-  for (const auto& [hash, waiting] : awaited_) keys.push_back(waiting.back());
+  for (const auto& [hash, waiting] : awaited_) {
+    keys.insert(keys.end(), waiting.begin(), waiting.end());
+  }
   TRY_ASSIGN(const auto there, source_.existing(engine, keys));
   const std::unordered_set<std::int64_t> alive(there.begin(), there.end());
-  std::erase_if(awaited_, [&](const auto& one) { return !alive.contains(one.second.back()); });
+  for (auto& [hash, waiting] : awaited_) {
+    std::erase_if(waiting, [&](std::int64_t key) { return !alive.contains(key); });
+  }
+  std::erase_if(awaited_, [](const auto& one) { return one.second.empty(); });
   return {};
+}
+
+Result<std::vector<search::Match>> Vectors::nearest_of(VectorSet& set, sql::Engine& engine,
+                                                       std::span<const float> query,
+                                                       std::size_t count, const KeyFilter& filter) {
+  for (bool is_again = false;; is_again = true) {
+    TRY_ASSIGN(auto matches, set.nearest(query, count, filter));
+    std::vector<std::int64_t> keys;
+    for (const search::Match& match : matches) keys.push_back(match.key);
+    TRY_ASSIGN(const auto there, source_.existing(engine, keys));
+    if (there.size() == keys.size()) return matches;
+    // Replaced or forgotten since it was loaded: a few, or very many.
+    if (is_again) {
+      TRY(sweep(engine));
+      continue;
+    }
+    const std::unordered_set<std::int64_t> alive(there.begin(), there.end());
+    for (const std::int64_t key : keys) {
+      if (!alive.contains(key)) set.remove(key);
+    }
+  }
 }
 
 Result<Vectors::Nearest> Vectors::nearest(sql::Engine& engine, const FollowCursor& cursor,
                                           std::span<const float> query, std::size_t count,
                                           const KeyFilter& filter) {
   const MutexLock lock(mutex_);
-  TRY(catch_up(engine, cursor, query.size()));
+  TRY(catch_up(engine, cursor));
   Nearest nearest;
-  for (;;) {
-    TRY_ASSIGN(nearest.matches, set_->nearest(query, count, filter));
-    std::vector<std::int64_t> keys;
-    for (const search::Match& match : nearest.matches) keys.push_back(match.key);
-    TRY_ASSIGN(const auto there, source_.existing(engine, keys));
-    if (there.size() == keys.size()) break;
-    // Replaced or forgotten since it was loaded.
-    const std::unordered_set<std::int64_t> alive(there.begin(), there.end());
-    for (const std::int64_t key : keys) {
-      if (!alive.contains(key)) set_->remove(key);
-    }
+  std::size_t fitting = 0;
+  if (const auto found = sets_.find(query.size()); found != sets_.end()) {
+    TRY_ASSIGN(nearest.matches, nearest_of(found->second, engine, query, count, filter));
+    fitting = found->second.size();
   }
-  if (set_->size() == 0) {
-    nearest.note = misfits_ > 0 ? "by words alone: the vectors have another size than the query's"
-                                : "by words alone: there are no vectors yet";
+  const std::size_t others = size() - fitting;
+  if (fitting == 0) {
+    nearest.note = others > 0 ? "by words alone: the vectors have another size than the query's"
+                              : "by words alone: there are no vectors yet";
   } else if (!awaited_.empty()) {
     nearest.note = std::to_string(awaited_.size()) + " texts wait for their vectors";
-  } else if (misfits_ > 0) {
-    nearest.note = std::to_string(misfits_) + " vectors have another size than the query's";
+  } else if (others > 0) {
+    nearest.note = std::to_string(others) + " vectors have another size than the query's";
   }
   return nearest;
 }

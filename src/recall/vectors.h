@@ -4,7 +4,9 @@
 // A key of the tables (a node, a chunk) has the vector that the caller gave, or the one that
 // the endpoint made of its text (EmbeddingOutbox), or none yet. They are kept in memory from
 // the first hybrid search on, and brought up to the tables before each: keys only grow, so
-// what is new is behind the last one known; what is gone is noticed when it is found.
+// what is new is behind the last one known; what is gone is noticed when it is found, or when
+// there are twice as many as there were. Vectors of different sizes are kept apart, and a query
+// is compared with those of its own.
 //
 // What is to be sent to the endpoint is put into the outbox by whoever has one configured:
 // a mark in the tables says up to which key that has been done.
@@ -14,6 +16,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -104,10 +107,14 @@ class Vectors {
   Result<EmbeddingStatus> embed(std::chrono::milliseconds budget);
 
  private:
-  Result<void> catch_up(sql::Engine& engine, const FollowCursor& cursor, std::size_t dimensions)
-      REQUIRES(mutex_);
+  Result<void> catch_up(sql::Engine& engine, const FollowCursor& cursor) REQUIRES(mutex_);
   Result<void> take_made(sql::Engine& engine) REQUIRES(mutex_);
   Result<void> drop_dead(sql::Engine& engine) REQUIRES(mutex_);
+  Result<void> sweep(sql::Engine& engine) REQUIRES(mutex_);
+  Result<std::vector<search::Match>> nearest_of(VectorSet& set, sql::Engine& engine,
+                                                std::span<const float> query, std::size_t count,
+                                                const KeyFilter& filter) REQUIRES(mutex_);
+  std::size_t size() const REQUIRES(mutex_);
   void put(std::int64_t key, std::span<const float> vector) REQUIRES(mutex_);
 
   const VectorSource& source_;
@@ -117,13 +124,13 @@ class Vectors {
   std::unique_ptr<EmbeddingWorker> worker_;
 
   Mutex mutex_;
-  std::optional<VectorSet> set_ GUARDED_BY(mutex_);
-  std::int64_t log_ GUARDED_BY(mutex_) = 0;  // FollowCursor::head_crc
+  std::map<std::size_t, VectorSet> sets_ GUARDED_BY(mutex_);  // by the size of the vectors
+  std::size_t kept_ GUARDED_BY(mutex_) = 0;                   // when all were known to be there
+  FollowCursor at_ GUARDED_BY(mutex_);                        // of the tables, when last caught up
   std::int64_t last_key_ GUARDED_BY(mutex_) = -1;
   std::unordered_map<std::string, std::vector<std::int64_t>> awaited_
       GUARDED_BY(mutex_);                                             // by hash
   std::optional<std::chrono::nanoseconds> asked_ GUARDED_BY(mutex_);  // for those, last
-  std::size_t misfits_ GUARDED_BY(mutex_) = 0;  // of another size than the query's
 };
 
 }  // namespace quipu::recall

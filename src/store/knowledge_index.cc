@@ -91,6 +91,17 @@ Best best_of(std::span<const search::Match> matches) {
   return best;
 }
 
+// The best documents of a list of chunks, of which `ask` gives as many as it is asked for. One
+// long document may fill any list: it is asked again for a longer one until there are `k`.
+template <class Ask>
+Result<Best> best_of(std::size_t k, Ask ask) {
+  for (std::size_t length = std::max(4 * k, kMatches);; length *= 2) {
+    TRY_ASSIGN(const std::vector<search::Match> matches, ask(length));
+    Best best = best_of(matches);
+    if (best.documents.size() >= k || matches.size() < length) return best;
+  }
+}
+
 }  // namespace
 
 struct KnowledgeIndex::State {
@@ -108,10 +119,9 @@ struct KnowledgeIndex::State {
     recall::QueryVector vector{};
   };
 
-  Result<void> check_dimensions(sql::Engine& engine, std::span<const Incoming> batch,
-                                std::size_t first, const std::vector<std::string>& ids) const;
+  Result<void> check_dimensions(sql::Engine& engine, std::span<const Incoming> incoming) const;
   Result<std::vector<NewEntry>> changed(sql::Engine& engine, std::span<const Incoming> batch,
-                                        std::size_t first, AddReport& report) const;
+                                        AddReport& report) const;
   Result<Hits<KnowledgeHit>> find(sql::Engine& engine, const Followed& at, const Asked& asked,
                                   std::size_t k, const QueryOptions& wanted);
   Result<void> show(sql::Engine& engine, std::span<const recall::Ranked> ranked,
@@ -125,21 +135,18 @@ struct KnowledgeIndex::State {
   recall::Vectors vectors;
 };
 
+// All of them before the first is stored. What they replace does not count.
 Result<void> KnowledgeIndex::State::check_dimensions(sql::Engine& engine,
-                                                     std::span<const Incoming> batch,
-                                                     std::size_t first,
-                                                     const std::vector<std::string>& ids) const {
-  const bool has_vectors = std::any_of(batch.begin(), batch.end(), [](const Incoming& one) {
-    return !one.document->embedding.empty();
-  });
-  if (!has_vectors) return {};
+                                                     std::span<const Incoming> incoming) const {
+  std::vector<std::string> ids;
+  for (const Incoming& one : incoming) ids.push_back(one.document->id);
   TRY_ASSIGN(std::size_t wanted, tables.dimensions(engine, ids));
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    const std::size_t given = batch[i].document->embedding.size();
+  for (std::size_t i = 0; i < incoming.size(); ++i) {
+    const std::size_t given = incoming[i].document->embedding.size();
     if (given == 0) continue;
     if (wanted == 0) wanted = given;
     auto good = recall::check_dimensions(given, wanted);
-    if (!good.ok()) return std::move(good).error().in(name_of(first + i, *batch[i].document));
+    if (!good.ok()) return std::move(good).error().in(name_of(i, *incoming[i].document));
   }
   return {};
 }
@@ -147,11 +154,9 @@ Result<void> KnowledgeIndex::State::check_dimensions(sql::Engine& engine,
 // What of a batch is not stored as it is given.
 Result<std::vector<NewEntry>> KnowledgeIndex::State::changed(sql::Engine& engine,
                                                              std::span<const Incoming> batch,
-                                                             std::size_t first,
                                                              AddReport& report) const {
   std::vector<std::string> ids;
   for (const Incoming& one : batch) ids.push_back(one.document->id);
-  TRY(check_dimensions(engine, batch, first, ids));
   TRY_ASSIGN(const auto rows, tables.of_ids(engine, ids));
   std::unordered_map<std::string, std::string> contents;  // as they will be
   for (const DocumentRow& row : rows) contents.emplace(row.document.id, row.content);
@@ -172,18 +177,21 @@ Result<std::vector<NewEntry>> KnowledgeIndex::State::changed(sql::Engine& engine
 Result<Hits<KnowledgeHit>> KnowledgeIndex::State::find(sql::Engine& engine, const Followed& at,
                                                        const Asked& asked, std::size_t k,
                                                        const QueryOptions& wanted) {
-  const std::size_t length = std::max(4 * k, kMatches);
   Hits<KnowledgeHit> hits;
   hits.note = asked.vector.note;
-  TRY_ASSIGN(const auto words, tables.match(engine, asked.words, wanted, length));
-  const Best lexical = best_of(words);
+  TRY_ASSIGN(const Best lexical, best_of(k, [&](std::size_t length) {
+               return tables.match(engine, asked.words, wanted, length);
+             }));
   Best nearest;
-  if (!asked.vector.vector.empty()) {
+  if (const auto& vector = asked.vector.vector; !vector.empty()) {
     TRY(vectors.enqueue(engine));
     TRY_ASSIGN(const auto filter, tables.visible(engine, wanted));
-    TRY_ASSIGN(auto found, vectors.nearest(engine, at.cursor, asked.vector.vector, length, filter));
-    hits.note = std::move(found.note);
-    nearest = best_of(found.matches);
+    const auto ask = [&](std::size_t length) -> Result<std::vector<search::Match>> {
+      TRY_ASSIGN(auto found, vectors.nearest(engine, at.cursor, vector, length, filter));
+      hits.note = std::move(found.note);
+      return std::move(found.matches);
+    };
+    TRY_ASSIGN(nearest, best_of(k, ask));
   }
   hits.is_hybrid = !nearest.documents.empty();
   auto ranked = hits.is_hybrid
@@ -240,6 +248,14 @@ Result<AddReport> KnowledgeIndex::add(std::span<const KnowledgeDocument> documen
   return guarded([&]() -> Result<AddReport> {
     TRY(state_->sessions.check_open());
     TRY_ASSIGN(const auto incoming, admitted(documents));
+    const bool has_vectors =
+        std::any_of(documents.begin(), documents.end(),
+                    [](const KnowledgeDocument& document) { return !document.embedding.empty(); });
+    if (has_vectors) {
+      TRY(state_->followed.use([&](sql::Engine& engine, const Followed&) {
+        return state_->check_dimensions(engine, incoming);
+      }));
+    }
     AddReport report;
     for (std::size_t at = 0; at < incoming.size();) {
       const std::size_t length = batch_length(incoming, at);
@@ -248,7 +264,7 @@ Result<AddReport> KnowledgeIndex::add(std::span<const KnowledgeDocument> documen
       TRY_ASSIGN(const auto entries,
                  state_->followed.use([&](sql::Engine& engine, const Followed&) {
                    so_far = report;
-                   return state_->changed(engine, batch, at, so_far);
+                   return state_->changed(engine, batch, so_far);
                  }));
       if (!entries.empty()) TRY(state_->log.append(entries));
       report = so_far;
@@ -310,7 +326,9 @@ Result<std::size_t> KnowledgeIndex::remove(std::span<const std::string> ids) {
       const auto some = std::span(going).subspan(at, std::min(kRemoveIds, going.size() - at));
       entries.push_back(fact(recall::kRemoveType, recall::forget_payload(some, "")));
     }
-    if (!entries.empty()) TRY(state_->log.append(entries));
+    if (going.empty()) return std::size_t{0};
+    TRY(state_->log.append(entries));
+    ignore(state_->followed.refresh(), "they are removed, and hidden from every query");
     return going.size();
   });
 }

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "base/mutex.h"
 #include "quipu/memory.h"
@@ -12,6 +14,11 @@
 #include "store/system_log.h"
 
 namespace quipu {
+
+/// The last entry of what the tables follow; nothing when there is none.
+std::optional<std::string> tail_of(const recall::Followed& followed);
+/// How often a change of what is stored is planned anew because others were faster.
+inline constexpr int kPlansMax = 100;
 
 struct MemoryStore::State {
   State(Store& store, const RecallOptions& given);

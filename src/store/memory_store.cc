@@ -23,14 +23,6 @@ constexpr std::size_t kForgetIds = 1000;  // in an entry
 constexpr std::size_t kPageMax = 1'000'000;
 constexpr std::size_t kMatches = 100;  // of a list before it is cut to what was asked for
 constexpr std::size_t kUsesMax = 256;  // nodes whose use is noted in memory only
-constexpr int kTries = 100;
-
-std::optional<std::string> tail_of(const Followed& followed) {
-  if (!followed.log) return std::nullopt;
-  const LogView& own = followed.log->own();
-  auto tail = own.id(own.fold().count - 1);
-  return tail.ok() ? std::optional(std::move(tail).value()) : std::nullopt;
-}
 
 std::vector<NewEntry> forget_facts(std::span<const std::string> ids, std::string_view reason) {
   std::vector<NewEntry> facts;
@@ -61,19 +53,14 @@ Result<EvictReport> choose(const recall::MemoryTables& tables, sql::Engine& engi
   return report;
 }
 
-// The rows in the order of the matches.
-Result<std::vector<MemoryRow>> rows_of(const recall::MemoryTables& tables, sql::Engine& engine,
-                                       std::span<const std::int64_t> ordinals) {
-  TRY_ASSIGN(auto rows, tables.of_ordinals(engine, ordinals));
-  std::unordered_map<std::int64_t, std::size_t> places;
-  for (std::size_t i = 0; i < ordinals.size(); ++i) places.emplace(ordinals[i], i);
-  std::sort(rows.begin(), rows.end(), [&](const MemoryRow& a, const MemoryRow& b) {
-    return places[a.ordinal] < places[b.ordinal];
-  });
-  return rows;
-}
-
 }  // namespace
+
+std::optional<std::string> tail_of(const Followed& followed) {
+  if (!followed.log) return std::nullopt;
+  const LogView& own = followed.log->own();
+  auto tail = own.id(own.fold().count - 1);
+  return tail.ok() ? std::optional(std::move(tail).value()) : std::nullopt;
+}
 
 Result<Hits<MemoryHit>> MemoryStore::State::find(sql::Engine& engine, const Followed& at,
                                                  const Asked& asked, std::size_t k,
@@ -100,13 +87,18 @@ Result<Hits<MemoryHit>> MemoryStore::State::find(sql::Engine& engine, const Foll
   ranked.resize(std::min(ranked.size(), k));
   std::vector<std::int64_t> ordinals;
   for (const recall::Ranked& one : ranked) ordinals.push_back(one.key);
-  TRY_ASSIGN(auto rows, rows_of(tables, engine, ordinals));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  TRY_ASSIGN(auto rows, tables.of_ordinals(engine, ordinals));
+  std::unordered_map<std::int64_t, MemoryRow*> by_ordinal;
+  for (MemoryRow& row : rows) by_ordinal.emplace(row.ordinal, &row);
+  for (const recall::Ranked& one : ranked) {
+    const auto row = by_ordinal.find(one.key);
+    // Forgotten by others since it was found.
+    if (row == by_ordinal.end()) continue;
     MemoryHit& hit = hits.items.emplace_back();
-    hit.score = ranked[i].score;
-    hit.reason = ranked[i].reason;
-    hit.excerpt = recall::excerpt_of(rows[i].memory.node.text, asked.words);
-    hit.memory = std::move(rows[i].memory);
+    hit.score = one.score;
+    hit.reason = one.reason;
+    hit.excerpt = recall::excerpt_of(row->second->memory.node.text, asked.words);
+    hit.memory = std::move(row->second->memory);
   }
   note_use(ordinals, engine);
   return hits;
@@ -203,7 +195,7 @@ Result<EvictReport> MemoryStore::evict(const EvictOptions& options) {
   return guarded([&]() -> Result<EvictReport> {
     TRY(state_->sessions.check_open());
     const std::int64_t now = state_->backend->filler().clock.unix_ms();
-    for (int tries = 0; tries < kTries; ++tries) {
+    for (int tries = 0; tries < kPlansMax; ++tries) {
       std::optional<std::string> tail;
       TRY_ASSIGN(EvictReport report,
                  state_->followed.use([&](sql::Engine& engine, const Followed& followed) {
@@ -214,7 +206,10 @@ Result<EvictReport> MemoryStore::evict(const EvictOptions& options) {
       if (options.dry_run || report.ids.empty()) return report;
       // A node that somebody has just renewed must not go.
       auto stored = state_->log.append(forget_facts(report.ids, "evicted"), tail);
-      if (stored.ok()) return report;
+      if (stored.ok()) {
+        ignore(state_->followed.refresh(), "they are forgotten, and hidden from every search");
+        return report;
+      }
       if (stored.error().code() != Code::kTailMoved) return std::move(stored).error();
     }
     return Error(Code::kBusy, "others change the memory all the time");
@@ -229,7 +224,9 @@ Result<std::size_t> MemoryStore::forget(std::span<const std::string> ids) {
     }));
     std::vector<std::string> going;
     for (const MemoryRow& row : there) going.push_back(row.memory.node.id);
-    if (!going.empty()) TRY(state_->log.append(forget_facts(going, "forgotten")));
+    if (going.empty()) return std::size_t{0};
+    TRY(state_->log.append(forget_facts(going, "forgotten")));
+    ignore(state_->followed.refresh(), "they are forgotten, and hidden from every search");
     return going.size();
   });
 }

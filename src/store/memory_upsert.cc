@@ -54,44 +54,71 @@ Result<std::vector<Incoming>> admitted(std::span<const MemoryNode> nodes, Filler
   return incoming;
 }
 
+// All of them before the first is stored. What they replace does not count.
+Result<void> check_dimensions(const recall::MemoryTables& tables, sql::Engine& engine,
+                              std::span<const Incoming> nodes) {
+  std::vector<std::string> ids;
+  for (const Incoming& one : nodes) ids.push_back(one.node.id);
+  TRY_ASSIGN(std::size_t wanted, tables.dimensions(engine, ids));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::size_t given = nodes[i].node.embedding.size();
+    if (given == 0) continue;
+    if (wanted == 0) wanted = given;
+    auto good = recall::check_dimensions(given, wanted);
+    if (!good.ok()) return std::move(good).error().in(name_of(i, nodes[i].node));
+  }
+  return {};
+}
+
 // A batch as it stands to what is stored.
 struct Plan {
   std::unordered_map<std::string, std::string> stored{};  // content by id
   std::vector<std::size_t> changed{};                     // places in the batch
   std::vector<std::optional<Twin>> twins{};               // of the changed ones
   std::unordered_map<std::string, Incoming> merged{};     // twins that are stored, by id
+  std::optional<std::string> tail{};                      // of the log that it was made from
 };
 
+struct Outcome {
+  std::vector<NewEntry> entries{};
+  /// Some are stored nodes with what was merged into them: they must still be there.
+  bool has_merged = false;
+};
+
+// One batch, whose nodes may get what is merged into them.
 class Upsert {
  public:
-  Upsert(const recall::MemoryTables& tables, std::span<Incoming> batch, std::size_t first,
-         const UpsertOptions& options)
-      : tables_(tables), batch_(batch), first_(first), options_(options) {}
+  Upsert(const recall::MemoryTables& tables, std::span<Incoming> batch,
+         const UpsertOptions& options, std::int64_t now_ms)
+      : tables_(tables), batch_(batch), options_(options), now_ms_(now_ms) {}
 
-  Result<Plan> plan(sql::Engine& engine) const {
+  Result<Plan> plan(sql::Engine& engine, const recall::Followed& followed) const {
     Plan plan;
+    plan.tail = tail_of(followed);
     std::vector<std::string> ids;
     for (const Incoming& one : batch_) ids.push_back(one.node.id);
     TRY_ASSIGN(const auto rows, tables_.of_ids(engine, ids));
     for (const MemoryRow& row : rows) plan.stored.emplace(row.memory.node.id, row.content);
-    TRY(check_dimensions(engine, ids));
-
     auto contents = plan.stored;  // as they will be
-    std::vector<MemoryNode> nodes;
     for (std::size_t i = 0; i < batch_.size(); ++i) {
       std::string& content = contents[batch_[i].node.id];
       if (content == batch_[i].content) continue;
       content = batch_[i].content;
       plan.changed.push_back(i);
-      nodes.push_back(batch_[i].node);
     }
-    TRY_ASSIGN(plan.twins, recall::find_twins(engine, tables_, nodes));
+    // What is stored comes first: new nodes are compared with what it says from now on.
+    std::stable_partition(plan.changed.begin(), plan.changed.end(), [&](std::size_t place) {
+      return plan.stored.contains(batch_[place].node.id);
+    });
+    std::vector<MemoryNode> nodes;
+    for (const std::size_t place : plan.changed) nodes.push_back(batch_[place].node);
+    TRY_ASSIGN(plan.twins, recall::find_twins(engine, tables_, nodes, now_ms_));
     if (options_.duplicates == Duplicates::kMerge) TRY(load_twins(engine, plan));
     return plan;
   }
 
   // What is to be appended.
-  std::vector<NewEntry> entries(Plan& plan, UpsertReport& report) const {
+  Outcome outcome(Plan& plan, UpsertReport& report) const {
     report.unchanged += batch_.size() - plan.changed.size();
     std::unordered_map<std::string, std::string> left_out;  // id, and that of its twin
     std::unordered_map<std::string, std::size_t> taken;     // places in the batch, by id
@@ -116,10 +143,11 @@ class Upsert {
       taken[node.id] = place;
       going.push_back(place);
     }
-    std::vector<NewEntry> entries;
-    for (const std::size_t place : going) entries.push_back(entry_of(batch_[place]));
-    for (const std::string& id : merged) entries.push_back(entry_of(plan.merged.at(id)));
-    return entries;
+    std::sort(going.begin(), going.end());
+    Outcome outcome{.entries = {}, .has_merged = !merged.empty()};
+    for (const std::size_t place : going) outcome.entries.push_back(entry_of(batch_[place]));
+    for (const std::string& id : merged) outcome.entries.push_back(entry_of(plan.merged.at(id)));
+    return outcome;
   }
 
  private:
@@ -128,22 +156,6 @@ class Upsert {
     entry.type = recall::kMemoryType;
     entry.payload = one.payload;
     return entry;
-  }
-
-  Result<void> check_dimensions(sql::Engine& engine, const std::vector<std::string>& ids) const {
-    const bool has_vectors = std::any_of(batch_.begin(), batch_.end(), [](const Incoming& one) {
-      return !one.node.embedding.empty();
-    });
-    if (!has_vectors) return {};
-    TRY_ASSIGN(std::size_t wanted, tables_.dimensions(engine, ids));
-    for (std::size_t i = 0; i < batch_.size(); ++i) {
-      const std::size_t given = batch_[i].node.embedding.size();
-      if (given == 0) continue;
-      if (wanted == 0) wanted = given;
-      auto good = recall::check_dimensions(given, wanted);
-      if (!good.ok()) return std::move(good).error().in(name_of(first_ + i, batch_[i].node));
-    }
-    return {};
   }
 
   Result<void> load_twins(sql::Engine& engine, Plan& plan) const {
@@ -190,8 +202,8 @@ class Upsert {
 
   const recall::MemoryTables& tables_;
   const std::span<Incoming> batch_;
-  const std::size_t first_;  // of the batch, among all nodes
   const UpsertOptions& options_;
+  const std::int64_t now_ms_;
 };
 
 // How many of the nodes from `at` on make a batch.
@@ -204,6 +216,14 @@ std::size_t batch_length(std::span<const Incoming> nodes, std::size_t at) {
   return length;
 }
 
+void add(const UpsertReport& part, UpsertReport& report) {
+  report.added += part.added;
+  report.replaced += part.replaced;
+  report.unchanged += part.unchanged;
+  report.skipped += part.skipped;
+  report.duplicates.insert(report.duplicates.end(), part.duplicates.begin(), part.duplicates.end());
+}
+
 }  // namespace
 
 Result<UpsertReport> MemoryStore::upsert(std::span<const MemoryNode> nodes,
@@ -211,16 +231,39 @@ Result<UpsertReport> MemoryStore::upsert(std::span<const MemoryNode> nodes,
   return guarded([&]() -> Result<UpsertReport> {
     TRY(state_->sessions.check_open());
     TRY_ASSIGN(auto incoming, admitted(nodes, state_->backend->filler()));
+    const bool has_vectors = std::any_of(
+        nodes.begin(), nodes.end(), [](const MemoryNode& node) { return !node.embedding.empty(); });
+    if (has_vectors) {
+      TRY(state_->followed.use([&](sql::Engine& engine, const recall::Followed&) {
+        return check_dimensions(state_->tables, engine, incoming);
+      }));
+    }
     UpsertReport report;
     for (const Incoming& one : incoming) report.ids.push_back(one.node.id);
+    int tries = 0;
     for (std::size_t at = 0; at < incoming.size();) {
       const std::size_t length = batch_length(incoming, at);
-      const Upsert upsert(state_->tables, std::span(incoming).subspan(at, length), at, options);
-      TRY_ASSIGN(Plan plan, state_->followed.use([&](sql::Engine& engine, const recall::Followed&) {
-        return upsert.plan(engine);
-      }));
-      const auto entries = upsert.entries(plan, report);
-      if (!entries.empty()) TRY(state_->log.append(entries));
+      const auto given = std::span(incoming).subspan(at, length);
+      std::vector<Incoming> batch(given.begin(), given.end());
+      const Upsert upsert(state_->tables, batch, options,
+                          state_->backend->filler().clock.unix_ms());
+      TRY_ASSIGN(Plan plan,
+                 state_->followed.use([&](sql::Engine& engine, const recall::Followed& followed) {
+                   return upsert.plan(engine, followed);
+                 }));
+      UpsertReport part;
+      const Outcome outcome = upsert.outcome(plan, part);
+      if (!outcome.entries.empty()) {
+        auto stored =
+            state_->log.append(outcome.entries, outcome.has_merged ? plan.tail : std::nullopt);
+        // What was merged into may have been forgotten since: it must not come back.
+        if (!stored.ok() && stored.error().code() == Code::kTailMoved) {
+          if (++tries < kPlansMax) continue;
+          return Error(Code::kBusy, "others change the memory all the time");
+        }
+        TRY(stored);
+      }
+      add(part, report);
       at += length;
     }
     // So that the first search need not do it. What fails here is tried again there.

@@ -2,10 +2,15 @@
 // fails.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "base/json_write.h"
 #include "contract/recall_fixture.h"
+#include "recall/knowledge_tables.h"
+#include "recall/memory_tables.h"
+#include "store/system_log.h"
 #include "support/http_server.h"
 #include "unit/recall/fake_endpoint.h"
 
@@ -36,7 +41,7 @@ std::string answer_to(const std::string& body) {
   return answer;
 }
 
-enum class Mood { kWell, kSilent, kGarbage, kBusy };
+enum class Mood { kWell, kSilent, kGarbage, kBusy, kTooLong };
 
 class Endpoint : public RecallContract {
  protected:
@@ -77,6 +82,8 @@ class Endpoint : public RecallContract {
         return HttpReply{.body = "<html>no</html>"};
       case Mood::kBusy:
         return HttpReply{.status = 429, .headers = {"Retry-After: 60"}};
+      case Mood::kTooLong:
+        return HttpReply{.status = 413};
       case Mood::kWell:
         break;
     }
@@ -116,6 +123,22 @@ TEST_P(Endpoint, WhenItFailsTheAnswerIsByWords) {
   EXPECT_EQ(Ids{"dog"}, ids_of(must(memory.search("puppy", 1, hybrid()))));
 }
 
+TEST_P(Endpoint, WhatWasGivenUpIsTriedAgainByAReindex) {
+  MemoryStore memory(*store_, options());
+  KnowledgeIndex knowledge(*store_, options());
+  mood_ = Mood::kTooLong;
+  must(memory.upsert(animals()));
+  must(knowledge.add(std::vector{document("d", "a document")}));
+  EXPECT_EQ(4u, must(memory.embed(milliseconds(5000))).given_up);
+  mood_ = Mood::kWell;
+  EXPECT_EQ(4u, must(memory.embed(milliseconds(5000))).given_up);
+  must(memory.reindex());
+  EXPECT_EQ(1u, must(memory.embed(milliseconds(5000))).given_up);
+  must(knowledge.reindex());
+  EXPECT_EQ(0u, must(knowledge.embed(milliseconds(5000))).given_up);
+  EXPECT_EQ(Ids{"dog"}, ids_of(must(memory.search("puppy", 1, hybrid()))));
+}
+
 TEST_P(Endpoint, ATextIsSentOnce) {
   MemoryStore memory(*store_, options());
   must(memory.upsert(animals()));
@@ -138,6 +161,96 @@ TEST_P(Endpoint, WhatIsForgottenIsNotSent) {
   EXPECT_EQ(1u, times_sent("a purring animal"));
   EXPECT_EQ(0u, times_sent("a barking animal"));
   EXPECT_EQ(1u, times_sent("a vehicle")) << "another node has it";
+}
+
+TEST_P(Endpoint, WhatIsForgottenTakesNoVectorFromItsTwin) {
+  MemoryStore memory(*store_, options());
+  must(memory.upsert(std::vector{node("m1", "a purring animal"), node("m2", "a purring animal")}));
+  must(memory.search("x", 5, hybrid()));  // from now on both are waited for
+  must(memory.forget(Ids{"m2"}));
+  clock_.advance(std::chrono::seconds(2));
+  must(memory.search("x", 5, hybrid()));
+  must(memory.embed(milliseconds(5000)));
+  clock_.advance(std::chrono::seconds(2));
+  EXPECT_EQ(Ids{"m1"}, ids_of(must(memory.search("kitten", 5, hybrid()))));
+}
+
+TEST_P(Endpoint, WhatIsForgottenIsNotSentByOthers) {
+  MemoryStore memory(*store_, options());
+  KnowledgeIndex knowledge(*store_, options());
+  MemoryNode brief = node("brief", "over soon");
+  brief.expires_ms = kNowMs - 1;
+  must(memory.upsert(animals()));
+  must(memory.upsert(std::vector{brief}));
+  must(knowledge.add(std::vector{document("d", "a document")}));
+  must(memory.forget(Ids{"dog"}));
+  must(memory.evict({}));
+  // The outbox is that of both.
+  must(knowledge.embed(milliseconds(5000)));
+  EXPECT_EQ(1u, times_sent("a document"));
+  EXPECT_EQ(1u, times_sent("a purring animal"));
+  EXPECT_EQ(0u, times_sent("a barking animal"));
+  EXPECT_EQ(0u, times_sent("over soon"));
+
+  must(knowledge.add(std::vector{document("d", "another document")}));
+  must(knowledge.remove(Ids{"d"}));
+  must(memory.embed(milliseconds(5000)));
+  EXPECT_EQ(0u, times_sent("another document"));
+}
+
+TEST_P(Endpoint, WhatIsForgottenIsNotSentByTablesMadeAnew) {
+  MemoryStore memory(*store_, options());
+  KnowledgeIndex knowledge(*store_, options());
+  must(memory.upsert(animals()));
+  must(knowledge.add(std::vector{document("d", "a document"), document("e", "first words")}));
+  // As processes do that are killed right after, and a version that has other tables.
+  const auto append = [&](const char* log, const char* type, std::string payload) {
+    NewEntry entry;
+    entry.type = type;
+    entry.payload = std::move(payload);
+    must(SystemLog(store_->backend(), log).append(std::array{entry}));
+  };
+  append("memory", "fact.quipu.forget", R"({"ids":["dog"]})");
+  append("memory", "fact.quipu.memory", R"({"id":"car","text":"a vessel"})");
+  append("knowledge", "fact.quipu.remove", R"({"ids":["d"]})");
+  append("knowledge", "fact.quipu.document", R"({"id":"e","text":"second words"})");
+  const auto& indexes = store_->indexes();
+  must(indexes->drop(recall::MemoryTables(indexes->text_index(recall::kMemoryText)).tables()));
+  must(
+      indexes->drop(recall::KnowledgeTables(indexes->text_index(recall::kKnowledgeText)).tables()));
+
+  must(memory.list());
+  must(knowledge.list());
+  must(memory.embed(milliseconds(5000)));
+  must(knowledge.embed(milliseconds(5000)));
+  auto all = sent();
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ((Ids{"a purring animal", "a vessel", "second words"}), all);
+}
+
+TEST_P(Endpoint, WhatIsRedactedIsNotSent) {
+  MemoryStore memory(*store_, options());
+  KnowledgeIndex knowledge(*store_, options());
+  const auto append = [&](const char* log, const char* id, const char* type, std::string payload) {
+    NewEntry entry;
+    entry.id = id;
+    entry.type = type;
+    entry.payload = std::move(payload);
+    must(SystemLog(store_->backend(), log).append(std::array{entry}));
+  };
+  append("memory", "secret", "fact.quipu.memory", R"({"id":"m","text":"a password"})");
+  append("knowledge", "secret", "fact.quipu.document", R"({"id":"d","text":"all passwords"})");
+  must(memory.upsert(animals()));
+  must(knowledge.add(std::vector{document("e", "a document")}));
+  for (const char* log : {"memory", "knowledge"}) {
+    append(log, "redaction", "redaction", R"({"targetEntryId":"secret","reason":"leaked"})");
+  }
+  EXPECT_EQ(3u, must(memory.list()).total);
+  EXPECT_EQ(1u, must(knowledge.list()).total);
+  must(memory.embed(milliseconds(5000)));
+  must(knowledge.embed(milliseconds(5000)));
+  EXPECT_EQ(4u, sent().size());
+  EXPECT_EQ(0u, times_sent("a password") + times_sent("all passwords"));
 }
 
 TEST_P(Endpoint, ConfiguredLaterItMakesTheVectorsOfAll) {
@@ -176,6 +289,19 @@ TEST_P(Endpoint, ChunksOfDocumentsHaveVectorsOfTheirOwn) {
   EXPECT_NE(std::string::npos, hits.items[0].text.find("It was purring."));
   EXPECT_GT(hits.items[0].chunk, 0u);
   EXPECT_EQ(1u, times_sent("a barking one"));
+}
+
+TEST_P(Endpoint, ALongDocumentHidesNoOther) {
+  KnowledgeIndex knowledge(*store_, options());
+  std::string text;
+  for (int i = 0; i < 5000; ++i)
+    text += "It was purring again, for the " + std::to_string(i) + ". ";
+  must(knowledge.add(std::vector{document("d", "a purring one"), document("e", "one purring")}));
+  must(knowledge.add(std::vector{document("long", text)}));  // of equals the newer ones come first
+  EXPECT_EQ(0u, must(knowledge.embed(milliseconds(60'000))).waiting);
+  QueryOptions asked;
+  asked.ranking.hybrid = true;
+  EXPECT_EQ(3u, must(knowledge.query("kitten", 5, asked)).items.size());
 }
 
 TEST_P(Endpoint, AThreadOfItsOwnMakesThem) {

@@ -60,6 +60,19 @@ TEST_P(Knowledge, ALongDocumentIsFoundByItsBestChunk) {
   EXPECT_EQ((Ids{"guide", "short"}).size(), found("gardens").size());
 }
 
+TEST_P(Knowledge, ALongDocumentHidesNoOther) {
+  std::vector<KnowledgeDocument> documents{document("long", sentences(2500, "whales"))};
+  for (int i = 0; i < 5; ++i) {
+    documents.push_back(
+        document("short" + std::to_string(i), sentences(6, "gardens") + " And one of whales."));
+  }
+  add(documents);
+  ASSERT_GT(must(knowledge_.list({.after = {}, .limit = 9})).items.back().chunks, 120u);
+  const Ids ids = found("whales");
+  ASSERT_EQ(6u, ids.size());
+  EXPECT_EQ("long", ids[0]) << "or this proves nothing: its chunks must be the best";
+}
+
 TEST_P(Knowledge, TheTitleFindsEveryChunk) {
   add({document("d", sentences(60, "nothing in particular"), "Xylophone")});
   EXPECT_EQ(Ids{"d"}, found("xylophone"));
@@ -125,6 +138,15 @@ TEST_P(Knowledge, BadDocumentsAreRefusedByName) {
   ASSERT_EQ(Code::kInvalidArgument, code_of(answer));
   EXPECT_EQ(0u, answer.error().message().find("document 2 (bad)")) << answer.error().message();
   EXPECT_EQ(Code::kInvalidArgument, code_of(knowledge_.add(std::vector{document("", "text")})));
+  EXPECT_EQ(0u, must(knowledge_.list()).total);
+}
+
+TEST_P(Knowledge, VectorsAreCheckedBeforeAnythingIsStored) {
+  std::vector<KnowledgeDocument> documents;
+  for (int i = 0; i < 2500; ++i) documents.push_back(document("d" + std::to_string(i), "text"));
+  documents.front().embedding = {1, 2};
+  documents.back().embedding = {1, 2, 3};  // far behind the first batch
+  EXPECT_EQ(Code::kInvalidArgument, code_of(knowledge_.add(documents)));
   EXPECT_EQ(0u, must(knowledge_.list()).total);
 }
 

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
+#include <utility>
 
 #include "contract/recall_fixture.h"
 #include "quipu/copy.h"
+#include "search/index_database.h"
+#include "support/wrapped_backend.h"
 
 namespace quipu::test {
 namespace {
@@ -137,6 +141,22 @@ TEST_P(Memory, ForgottenIsGoneAtOnce) {
   EXPECT_EQ(2u, found("red").size());
 }
 
+TEST_P(Memory, WhatIsForgottenDuringASearchLeavesTheOthersTheirPlaces) {
+  upsert({node("best", "swan swan swan"), node("other", "a swan, and other words with it")});
+  const auto before = must(memory_.search("swan", 5));
+  ASSERT_EQ((Ids{"best", "other"}), ids_of(before));
+  {
+    // Between the list of the words and the nodes.
+    const auto engine = must(store_->indexes()->lease());
+    const sql::Command gone{.text = "DELETE FROM @memory_nodes WHERE id = 'best'"};
+    must(engine->commit({&gone, 1}));
+  }
+  const auto hits = must(memory_.search("swan", 5));
+  ASSERT_EQ(Ids{"other"}, ids_of(hits));
+  EXPECT_EQ(before.items[1].score, hits.items[0].score);
+  EXPECT_EQ(2u, hits.items[0].reason.lexical_rank);
+}
+
 TEST_P(Memory, WhatHasExpiredIsNotFound) {
   MemoryNode brief = node("brief", "the token is swordfish");
   brief.expires_ms = kNowMs + 1000;
@@ -241,6 +261,28 @@ TEST_P(Memory, DuplicatesCanBeLeftOut) {
   EXPECT_EQ(0u, upsert({node("m1", "tea at five")}, options).skipped) << "it is no twin of itself";
 }
 
+TEST_P(Memory, TheSameTextIsFoundAmongManyThatAreNearlyTheSame) {
+  const auto ticket = [](const std::string& id, int number) {
+    return node(id, "User asked about ticket " + std::to_string(number) + " today");
+  };
+  std::vector<MemoryNode> nodes;
+  for (int i = 0; i < 1000; ++i) nodes.push_back(ticket("m" + std::to_string(i), i));
+  upsert(nodes);
+  UpsertOptions options;
+  options.duplicates = Duplicates::kSkip;
+  for (const int number : {0, 500, 900}) {
+    const UpsertReport report = upsert({ticket("again", number)}, options);
+    ASSERT_EQ(1u, report.duplicates.size()) << number;
+    EXPECT_EQ("m" + std::to_string(number), report.duplicates[0].of);
+    EXPECT_EQ(1, report.duplicates[0].likeness);
+  }
+  // Also within one batch.
+  nodes.clear();
+  for (int i = 0; i < 1000; ++i) nodes.push_back(ticket("n" + std::to_string(i), 1000 + i));
+  nodes.push_back(ticket("again", 1400));
+  EXPECT_EQ(1u, upsert(nodes, options).skipped);
+}
+
 TEST_P(Memory, DuplicatesCanBeMerged) {
   MemoryNode first = node("m1", "tea at five");
   first.sources = {{.session_id = "s", .entry_id = "e1"}};
@@ -268,6 +310,73 @@ TEST_P(Memory, DuplicatesCanBeMerged) {
       EXPECT_EQ(fourth.sources, stored.sources);
     }
   }
+}
+
+// Does something right before the next append.
+class MeddlingBackend : public WrappedBackend {
+ public:
+  using WrappedBackend::WrappedBackend;
+  Result<AppendResult> append(const std::string& id, const Batch& batch,
+                              const AppendOptions& options) override {
+    if (const auto first = std::exchange(meddle, nullptr)) first();
+    return WrappedBackend::append(id, batch, options);
+  }
+
+  std::function<void()> meddle;
+};
+
+TEST_P(Memory, WhatIsForgottenMeanwhileIsNotMergedInto) {
+  const auto backend = std::make_shared<MeddlingBackend>(store_->backend());
+  Store store(backend, nullptr, nullptr, store_->indexes());
+  MemoryStore theirs(store);
+  upsert({node("m1", "tea at five")});
+  backend->meddle = [&] { must(memory_.forget(Ids{"m1"})); };
+  MemoryNode second = node("m2", "Tea at five!");
+  second.importance = 1;
+  const auto report = must(theirs.upsert(std::vector{second}, {.duplicates = Duplicates::kMerge}));
+  EXPECT_EQ(1u, report.added);
+  EXPECT_EQ(0u, report.skipped);
+  EXPECT_EQ(Ids{"m2"}, found("tea"));
+}
+
+TEST_P(Memory, WhatABatchChangesIsComparedAsItWillBe) {
+  for (const Duplicates duplicates : {Duplicates::kSkip, Duplicates::kMerge}) {
+    must(memory_.forget(Ids{"m1", "m2"}));
+    upsert({node("m1", "tea at five")});
+    MemoryNode second = node("m2", "Tea at five!");
+    second.sources = {{.session_id = "s", .entry_id = "e"}};
+    upsert({second, node("m1", "coffee at ten")}, {.duplicates = duplicates});
+    EXPECT_EQ(Ids{"m2"}, found("tea")) << "nobody else says so any more";
+    EXPECT_EQ(Ids{"m1"}, found("coffee"));
+  }
+}
+
+TEST_P(Memory, WhatIsChangedAndSaysTheSameIsStillTheOne) {
+  upsert({node("m1", "tea at five")});
+  MemoryNode renewed = node("m1", "tea at five");
+  renewed.importance = 0.5;
+  MemoryNode second = node("m2", "Tea at five!");
+  second.sources = {{.session_id = "s", .entry_id = "e"}};
+  upsert({second, renewed}, {.duplicates = Duplicates::kMerge});
+  const auto page = must(memory_.list());
+  ASSERT_EQ(1u, page.items.size());
+  EXPECT_EQ("m1", page.items[0].node.id);
+  EXPECT_EQ(0.5, page.items[0].node.importance);
+  EXPECT_EQ(second.sources, page.items[0].node.sources);
+}
+
+TEST_P(Memory, WhatHasExpiredHasNoDuplicates) {
+  MemoryNode brief = node("brief", "tea at five");
+  brief.expires_ms = kNowMs + 1000;
+  upsert({brief});
+  UpsertOptions options;
+  options.duplicates = Duplicates::kSkip;
+  EXPECT_EQ(1u, upsert({node("m2", "Tea at five!")}, options).skipped);
+  clock_.advance(std::chrono::seconds(1));
+  EXPECT_EQ(1u, upsert({node("m2", "Tea at five!")}, options).added);
+  MemoryNode over = node("over", "coffee at ten");
+  over.expires_ms = kNowMs;
+  EXPECT_EQ(2u, upsert({over, node("m3", "Coffee at ten")}, options).added);
 }
 
 TEST_P(Memory, ListsComeInPages) {
@@ -340,6 +449,17 @@ TEST_P(Memory, VectorsOfOneStoreAreOfOneSize) {
   EXPECT_EQ(0u, answer.error().message().find("node 1 (m2)")) << answer.error().message();
   one.embedding = {4, 5};
   upsert({one, other});  // all that are there are replaced
+}
+
+TEST_P(Memory, VectorsAreCheckedBeforeAnythingIsStored) {
+  std::vector<MemoryNode> nodes;
+  for (int i = 0; i < 2500; ++i) nodes.push_back(node("m" + std::to_string(i), "number"));
+  nodes.front().embedding = {1, 2};
+  nodes.back().embedding = {1, 2, 3};  // far behind the first batch
+  const auto answer = memory_.upsert(nodes);
+  ASSERT_EQ(Code::kInvalidArgument, code_of(answer));
+  EXPECT_EQ(0u, answer.error().message().find("node 2500 (m2499)")) << answer.error().message();
+  EXPECT_EQ(0u, must(memory_.list()).total);
 }
 
 TEST_P(Memory, TextsOfAllKindsAreStored) {

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,8 @@
 
 #include "backend/backend.h"
 #include "contract/recall_fixture.h"
+#include "recall/follow.h"
+#include "recall/memory_tables.h"
 #include "sql/database.h"
 #include "store/system_log.h"
 
@@ -206,9 +209,108 @@ TEST_P(RecallFault, ThreadsShareOneStore) {
   EXPECT_EQ(40u, must(memory.list()).total);
 }
 
+TEST_P(RecallFault, OthersGoOnWhileTheIndexIsMadeAnew) {
+  Store ours = open_at(place_.url());
+  MemoryStore memory(ours);
+  KnowledgeIndex knowledge(ours);
+  std::vector<MemoryNode> nodes;
+  for (int number = 0; number < 50; ++number) nodes.push_back(numbered(0, number));
+  must(memory.upsert(nodes));
+  must(knowledge.add(std::vector{document("d", word(0, 0))}));
+  std::atomic<bool> is_done = false;
+  std::vector<std::string> wrong;
+  std::thread others([&] {
+    Store theirs = open_at(place_.url());
+    MemoryStore remembered(theirs);
+    KnowledgeIndex known(theirs);
+    const auto check = [&](const char* what, const auto& answer, std::size_t want, auto count) {
+      if (!answer.ok()) {
+        wrong.push_back(what + (": " + answer.error().message()));
+      } else if (count(*answer) != want) {
+        wrong.push_back(what + (": " + std::to_string(count(*answer))));
+      }
+    };
+    const auto items = [](const auto& hits) { return hits.items.size(); };
+    for (int number = 0; !is_done; ++number) {
+      check("search", remembered.search(word(0, number % 50), 5), 1, items);
+      check("query", known.query(word(0, 0), 5), 1, items);
+      check("add", remembered.upsert(std::vector{numbered(1, number)}), 1,
+            [](const UpsertReport& report) { return report.added; });
+      check("forget", remembered.forget(Ids{numbered(1, number).id}), 1,
+            [](std::size_t forgotten) { return forgotten; });
+    }
+  });
+  for (int round = 0; round < 20; ++round) {
+    EXPECT_TRUE(memory.reindex().ok());
+    EXPECT_TRUE(knowledge.reindex().ok());
+  }
+  is_done = true;
+  others.join();
+  EXPECT_EQ(Ids{}, wrong);
+  EXPECT_EQ(50u, must(memory.list()).total);
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, RecallFault,
                          ::testing::Values(Engine::kFile, Engine::kSqlite, Engine::kPostgres),
                          engine_name);
+
+// Tables that take in one entry of the log, and find after each commit that it was in vain.
+class SlowFollower : public recall::Follower {
+ public:
+  const search::IndexTables& tables() const override { return tables_; }
+  sql::Text read_cursor() const override {
+    return "SELECT entries, head_crc, tail_crc, emptied FROM @slow_cursor";
+  }
+  sql::Text move_cursor() const override {
+    return "UPDATE @slow_cursor SET head_crc = $1, tail_crc = $2, commits = commits + 1,"
+           " entries = CASE WHEN entries = $3 AND $4 = $4 AND commits >= 1500 THEN $5 ELSE 0 END";
+  }
+  void clear(search::Writes&) const override {}
+  Result<void> take(sql::Engine&, std::span<const recall::FollowedEntry>,
+                    search::Writes&) const override {
+    return {};
+  }
+
+ private:
+  const search::IndexTables tables_{
+      .name = "slow",
+      .version = "1",
+      .create = {"CREATE TABLE @slow_cursor (emptied BIGINT NOT NULL, entries BIGINT NOT NULL,"
+                 " head_crc BIGINT NOT NULL, tail_crc BIGINT NOT NULL, commits BIGINT NOT NULL)",
+                 "INSERT INTO @slow_cursor VALUES (0, 0, 0, 0, 0)"},
+      .drop = {"DROP TABLE IF EXISTS @slow_cursor"},
+      .text_indexes = {}};
+};
+
+TEST(Follow, ALogOfAnyLengthIsTakenInAtOnce) {
+  Store store = open_at("memory:");
+  MemoryStore memory(store);
+  must(memory.upsert(std::vector{numbered(0, 0)}));
+  const SystemLog log(store.backend(), "memory");
+  const SlowFollower follower;
+  recall::FollowedTables tables(
+      store.indexes(), [&] { return log.read(); }, follower);
+  must(tables.refresh());
+}
+
+// Two who use the same tables.
+TEST(Follow, WhatIsEmptiedMeanwhileIsAskedAgain) {
+  const FreshStore place(Engine::kFile);
+  Store store = open_at(place.url());
+  MemoryStore memory(store);
+  must(memory.upsert(std::vector{numbered(0, 0)}));
+  const SystemLog log(store.backend(), "memory");
+  const recall::MemoryTables nodes(store.indexes()->text_index(recall::kMemoryText));
+  recall::FollowedTables tables(
+      store.indexes(), [&] { return log.read(); }, nodes);
+  int asked = 0;
+  const auto count = [&](sql::Engine& engine, const recall::Followed&) {
+    if (++asked == 1) must(memory.reindex());
+    return nodes.count(engine, {});
+  };
+  EXPECT_EQ(1u, must(tables.use(count)));
+  EXPECT_EQ(2, asked);
+}
 
 // The index of a store in files lies beside it.
 class IndexDamage : public ::testing::Test {

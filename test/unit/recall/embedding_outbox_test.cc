@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <barrier>
 
 #include "fake_endpoint.h"
@@ -108,6 +109,19 @@ TEST_P(EmbeddingOutboxTest, ManyGoInBatches) {
   EXPECT_EQ(step().embedded, 22U);
   EXPECT_EQ(endpoint_->sizes(), (std::vector<std::size_t>{32, 32, 32, 32, 22}));
   EXPECT_EQ(found(texts), texts);
+}
+
+TEST_P(EmbeddingOutboxTest, LongOnesGoWithFewOthers) {
+  std::vector<std::string> texts;
+  std::vector<WaitingText> waiting;
+  for (const std::size_t kilobytes : {600, 300, 300, 1, 3000, 1}) {
+    texts.push_back(std::string(kilobytes << 10, 'x'));
+  }
+  const Strings hashes{"a", "b", "c", "d", "e", "f"};
+  for (std::size_t i = 0; i < texts.size(); ++i) waiting.push_back({hashes[i], texts[i]});
+  ASSERT_TRUE(outbox_->add(waiting).ok());
+  EXPECT_EQ(step().embedded, 6U);
+  EXPECT_EQ(endpoint_->sizes(), (std::vector<std::size_t>{2, 2, 1, 1}));
 }
 
 TEST_P(EmbeddingOutboxTest, FourBatchesAreInFlightAtATime) {
@@ -238,10 +252,32 @@ TEST_P(EmbeddingOutboxTest, OneTextThatBreaksTheEndpointDoesNotHoldUpTheOthers) 
   add({"later"});
   EXPECT_EQ(step().embedded, 1U);
   endpoint_->follow({});
-  ASSERT_TRUE(outbox_->revive().ok());
+  ASSERT_TRUE(outbox_->remove(Strings{"text 13"}).ok());
+  add({"text 13"});
   EXPECT_EQ(step().embedded, 1U);
   EXPECT_EQ(found(texts).size(), 32U);
   EXPECT_EQ(now().reason, "");
+}
+
+TEST_P(EmbeddingOutboxTest, AnEndpointThatIsBadForDaysLosesNothing) {
+  const Strings texts = numbered(40);
+  const std::vector<FakeEndpoint::Script> moods{
+      [](const Strings&) -> Result<net::HttpAnswer> { return status(500); },
+      [](const Strings&) -> Result<net::HttpAnswer> { return status(200, "<html>"); },
+      [](const Strings&) -> Result<net::HttpAnswer> { return Error(Code::kBusy, "no answer"); }};
+  add(texts);
+  for (const auto& mood : moods) {
+    endpoint_->follow(mood);
+    EXPECT_EQ(work(std::chrono::hours(48)).given_up, 0U);
+  }
+  EXPECT_EQ(now().waiting, 40);
+  // Nor does the first trouble afterwards.
+  std::atomic<int> asked = 0;
+  endpoint_->follow([&](const Strings&) -> Result<net::HttpAnswer> {
+    return ++asked % 8 == 0 ? status(500) : net::HttpAnswer{};
+  });
+  EXPECT_EQ(work(std::chrono::hours(48)).embedded, 40U);
+  EXPECT_EQ(found(texts), texts);
 }
 
 TEST_P(EmbeddingOutboxTest, ATextThatIsTooLongIsGivenUpAtOnce) {

@@ -81,6 +81,21 @@ TEST_F(EmbeddingWorkerTest, EndsWhileARequestIsUnderWay) {
   EXPECT_EQ(outbox.status()->waiting, 1);
 }
 
+TEST_F(EmbeddingWorkerTest, OutlivesAnException) {
+  endpoint_->follow([](const Strings&) -> Result<net::HttpAnswer> { throw std::bad_alloc(); });
+  add("a");
+  EmbeddingWorker worker(outbox_);
+  std::optional<Error> trouble;
+  while (!trouble) {
+    std::this_thread::yield();
+    trouble = worker.trouble();
+  }
+  EXPECT_EQ(trouble->code(), Code::kNoMemory);
+  endpoint_->follow({});
+  worker.wake();
+  while (!has("a")) std::this_thread::yield();
+}
+
 TEST_F(EmbeddingWorkerTest, SaysWhatIsWrong) {
   std::latch asked(1);
   endpoint_->follow([&](const Strings&) -> Result<net::HttpAnswer> {

@@ -48,6 +48,12 @@ TEST(LikenessTest, OrderAndWordsCount) {
   EXPECT_LT(common_share(one, likeness_of("ada likes eve", "s")), kAlike);
 }
 
+TEST(LikenessTest, TheSameWordsHaveABandOfTheirOwn) {
+  const Likeness one = likeness_of("ada likes bob", "s");
+  EXPECT_EQ(one.bands.back(), likeness_of("Ada likes Bob!", "s").bands.back());
+  EXPECT_NE(one.bands.back(), likeness_of("bob likes ada", "s").bands.back());
+}
+
 TEST(LikenessTest, TextsWithoutWordsAreTheirSigns) {
   EXPECT_NE(likeness_of("!!!", "s").words, likeness_of("???", "s").words);
   EXPECT_EQ(likeness_of("!!!", "s").words, likeness_of("!!!", "s").words);
