@@ -39,9 +39,8 @@ Result<Redacted> redacted_in(const LogView& own, Ordinal seen) {
 
 }  // namespace
 
-IndexBatch::IndexBatch(const SearchState& before, std::int64_t generation)
-    : before_(before), after_(before) {
-  after_.generation = generation;
+IndexBatch::IndexBatch(const SearchState& before) : before_(before), after_(before) {
+  ++after_.generation;
 }
 
 bool IndexBatch::is_full() const {

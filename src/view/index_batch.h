@@ -20,7 +20,7 @@ namespace quipu::view {
 
 class IndexBatch {
  public:
-  IndexBatch(const SearchState& before, std::int64_t generation);
+  explicit IndexBatch(const SearchState& before);
 
   /// Adds what is new in a log, until it is full. An error leaves it as it was.
   Result<void> add(Backend& backend, const SurveyedLog& log);

@@ -12,7 +12,7 @@ namespace quipu::view {
 namespace {
 
 // Of the tables, beside what is said.
-constexpr int kTablesVersion = 1;
+constexpr int kTablesVersion = 2;
 
 constexpr sql::Text kReadState =
     "SELECT generation, next_number, logs, blocks, sum FROM @search_state";
@@ -80,22 +80,28 @@ struct Totals {
 };
 
 Totals totals_of(const SearchState& state) {
-  return {.generation = state.generation.value_or(0),
+  return {.generation = state.generation,
           .next_number = state.next_number,
           .logs = static_cast<std::int64_t>(state.logs.size()),
           .blocks = static_cast<std::int64_t>(state.blocks())};
 }
 
-Result<std::optional<Totals>> read_totals(sql::Engine& engine) {
+Result<Totals> read_totals(sql::Engine& engine) {
   TRY_ASSIGN(const auto rows, engine.ask(kReadState));
   TRY_ASSIGN(const bool any, rows->next());
-  if (!any) return std::optional<Totals>();
+  if (!any) return damaged("no state");
   const Totals totals{.generation = rows->integer(0),
                       .next_number = rows->integer(1),
                       .logs = rows->integer(2),
                       .blocks = rows->integer(3)};
   if (totals.sum() != rows->integer(4)) return damaged("its state");
-  return std::optional(totals);
+  return totals;
+}
+
+sql::Command put_state(const Totals& totals) {
+  return {kPutState,
+          {sql::Param(totals.generation), sql::Param(totals.next_number), sql::Param(totals.logs),
+           sql::Param(totals.blocks), sql::Param(totals.sum())}};
 }
 
 Result<void> read_logs(sql::Engine& engine, SearchState& state) {
@@ -157,15 +163,20 @@ const search::IndexTables& search_tables() {
                  "CREATE TABLE @search_state (slot BIGINT NOT NULL PRIMARY KEY, "
                  "generation BIGINT NOT NULL, next_number BIGINT NOT NULL, logs BIGINT NOT NULL, "
                  "blocks BIGINT NOT NULL, sum BIGINT NOT NULL){clustered}"},
-      .drop = {"DROP TABLE IF EXISTS @search_sessions", "DROP TABLE IF EXISTS @search_blocks",
-               "DROP TABLE IF EXISTS @search_state"},
+      // That which every commit begins with first: see IndexDatabase::drop.
+      .drop = {"DROP TABLE IF EXISTS @search_state", "DROP TABLE IF EXISTS @search_sessions",
+               "DROP TABLE IF EXISTS @search_blocks"},
       .text_indexes = {kSearchIndex}};
   return tables;
 }
 
-Result<std::optional<std::int64_t>> read_generation(sql::Engine& engine) {
-  TRY_ASSIGN(const auto totals, read_totals(engine));
-  return totals ? std::optional(totals->generation) : std::nullopt;
+sql::Command first_state(std::uint32_t start) {
+  return put_state({.generation = std::int64_t{start} << 24});
+}
+
+Result<std::int64_t> read_generation(sql::Engine& engine) {
+  TRY_ASSIGN(const Totals totals, read_totals(engine));
+  return totals.generation;
 }
 
 // Others may commit between the questions: what was read counts when the state is the same
@@ -181,11 +192,9 @@ Result<SearchState> read_state(sql::Engine& engine) {
     TRY_ASSIGN(const auto after, read_totals(engine));
     if (before != after) continue;
     if (!read.ok()) return Error(read.error());
-    if (before) {
-      state.generation = before->generation;
-      state.next_number = before->next_number;
-    }
-    if (before.value_or(Totals()) != totals_of(state)) return damaged("rows are missing");
+    state.generation = before.generation;
+    state.next_number = before.next_number;
+    if (before != totals_of(state)) return damaged("rows are missing");
     return state;
   }
 }
@@ -215,13 +224,10 @@ void StateChange::drop(const std::string& session_id) {
 }
 
 std::vector<sql::Command> StateChange::finish(const SearchState& before, const SearchState& after) {
-  const Totals totals = totals_of(after);
   // First, so that of two the slower one learns of it before its documents are looked at.
   std::vector<sql::Command> all;
-  if (before.generation) all.push_back({kTakeState, {sql::Param(*before.generation)}});
-  all.push_back({kPutState,
-                 {sql::Param(totals.generation), sql::Param(totals.next_number),
-                  sql::Param(totals.logs), sql::Param(totals.blocks), sql::Param(totals.sum())}});
+  all.push_back({kTakeState, {sql::Param(before.generation)}});
+  all.push_back(put_state(totals_of(after)));
   std::move(commands_.begin(), commands_.end(), std::back_inserter(all));
   return all;
 }

@@ -117,7 +117,7 @@ Result<SessionIndex::StatePointer> SessionIndex::current_state(sql::Engine& engi
   TRY_ASSIGN(const auto generation, read_generation(engine));
   {
     MutexLock lock(mutex_);
-    if (state_ && generation && state_->generation == generation) return state_;
+    if (state_ && state_->generation == generation) return state_;
   }
   TRY_ASSIGN(SearchState read, read_state(engine));
   auto state = std::make_shared<const SearchState>(std::move(read));
@@ -126,13 +126,16 @@ Result<SessionIndex::StatePointer> SessionIndex::current_state(sql::Engine& engi
 }
 
 // Of an index that was made anew the numbers must be others: somebody may still know the old.
-std::int64_t SessionIndex::next_generation(const SearchState& state) {
-  if (state.generation) return *state.generation + 1;
-  std::uint32_t start = 0;
-  std::byte bytes[sizeof start];
-  backend_->filler().random.fill(bytes);
-  std::memcpy(&start, bytes, sizeof start);
-  return (std::int64_t{start} << 24) + 1;
+Result<void> SessionIndex::prepare() {
+  const auto first_rows = [&]() -> std::vector<sql::Command> {
+    std::uint32_t start = 0;
+    std::byte bytes[sizeof start];
+    backend_->filler().random.fill(bytes);
+    std::memcpy(&start, bytes, sizeof start);
+    return {first_state(start)};
+  };
+  TRY(database_->prepare(search_tables(), first_rows));
+  return {};
 }
 
 Result<SessionIndex::StatePointer> SessionIndex::commit(sql::Engine& engine, IndexBatch& batch) {
@@ -167,7 +170,7 @@ Result<void> SessionIndex::fill(IndexBatch& batch, const SearchState& state, Pas
 
 Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& progress,
                                                        IndexReport& report) {
-  TRY(database_->prepare(search_tables()));
+  TRY(prepare());
   TRY_ASSIGN(const auto engine, database_->lease());
   TRY_ASSIGN(StatePointer state, current_state(*engine));
   TRY_ASSIGN(const std::vector<SurveyedLog> logs, backend_->survey());
@@ -175,7 +178,7 @@ Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& prog
   if (work.is_mostly_lost) return Outcome::kMostlyLost;
   Pass pass{.work = work, .report = report};
   do {
-    IndexBatch batch(*state, next_generation(*state));
+    IndexBatch batch(*state);
     TRY(fill(batch, *state, pass));
     if (batch.is_empty()) break;
     auto committed = commit(*engine, batch);
@@ -205,7 +208,7 @@ Result<IndexReport> SessionIndex::index(const IndexProgress& progress) {
     if (!is_damage(outcome.error().code()) || ++rebuilds > kRebuilds) {
       return Error(outcome.error());
     }
-    TRY(database_->discard());
+    TRY(database_->discard(search_tables()));
   }
   return Error(Code::kBusy, "others index the sessions all the time");
 }
@@ -272,7 +275,7 @@ Result<std::vector<Found>> SessionIndex::match(const search::Query& query,
   if (found.ok() || !is_damage(found.error().code())) return found;
   {
     MutexLock refreshing(refreshing_);
-    TRY(database_->discard());
+    TRY(database_->discard(search_tables()));
     TRY(index({}));
   }
   return match_once(query, narrowing);

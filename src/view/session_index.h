@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -95,7 +96,8 @@ class SessionIndex {
   Result<void> fill(IndexBatch& batch, const SearchState& state, Pass& pass) REQUIRES(refreshing_);
   /// The next state; `id_conflict` when others were faster.
   Result<StatePointer> commit(sql::Engine& engine, IndexBatch& batch) EXCLUDES(mutex_);
-  std::int64_t next_generation(const SearchState& state);
+  /// Makes the tables if need be.
+  Result<void> prepare();
 
   const std::shared_ptr<Backend> backend_;
   const std::shared_ptr<search::IndexDatabase> database_;

@@ -4,12 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "quipu/project.h"
 #include "support/fresh_store.h"
+#include "support/wrapped_backend.h"
+#include "view/session_index.h"
 
 namespace quipu::test {
 namespace {
@@ -62,6 +66,20 @@ NewEntry fact(const std::string& type, const std::string& payload) {
   entry.payload = payload;
   return entry;
 }
+
+/// Lets something happen once, between what an index knows of itself and what it commits.
+class WatchedBackend : public WrappedBackend {
+ public:
+  using WrappedBackend::WrappedBackend;
+  Result<std::vector<SurveyedLog>> survey() override {
+    if (const auto work = std::exchange(at_survey, nullptr)) {
+      if (const auto done = work(); !done.ok()) return Error(done.error());
+    }
+    return WrappedBackend::survey();
+  }
+
+  std::function<Result<void>()> at_survey;
+};
 
 class Search : public ::testing::TestWithParam<Engine> {
  protected:
@@ -465,6 +483,49 @@ TEST_P(Search, SeveralMayIndexAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(2u * kSessions, find("inti").size());
+}
+
+// Between its tables being made and its first commit an index is new to whoever knows the old one.
+TEST_P(Search, MadeAnewWhileAnotherIndexesItIsWhole) {
+  if (GetParam() == Engine::kMemory) return;
+  for (const char* id : {"s", "t"}) {
+    make(id);
+    append(id, {message("a", "user", "chasqui")});
+  }
+  Store others = open();
+  const auto watched = std::make_shared<WatchedBackend>(store_.backend());
+  view::SessionIndex index(watched, store_.indexes());
+  ASSERT_TRUE(index.refresh().ok());
+  append("s", {message("b", "user", "chasqui")});
+  watched->at_survey = [&]() -> Result<void> {
+    const auto stopping = std::make_shared<WatchedBackend>(others.backend());
+    stopping->at_survey = []() -> Result<void> { return Error(Code::kStorageGone, "stop here"); };
+    EXPECT_FALSE(view::SessionIndex(stopping, others.indexes()).rebuild().ok());
+    return {};
+  };
+  const auto report = index.refresh();
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  {
+    const auto engine = store_.indexes()->lease();
+    ASSERT_TRUE(engine.ok());
+    const auto state = view::read_state(**engine);
+    ASSERT_TRUE(state.ok()) << state.error().message();
+    EXPECT_EQ(2u, state->logs.size());
+  }
+  EXPECT_EQ((Places{"s/a", "s/b", "t/a"}), find("chasqui"));
+}
+
+TEST_P(Search, ADamagedIndexIsMadeAnew) {
+  make("s");
+  append("s", {message("a", "user", "pututu")});
+  EXPECT_EQ((Places{"s/a"}), find("pututu"));
+  {
+    const auto engine = store_.indexes()->lease();
+    ASSERT_TRUE(engine.ok());
+    const sql::Command damage{.text = "UPDATE @search_state SET logs = logs + 1"};
+    ASSERT_TRUE((*engine)->commit({&damage, 1}).ok());
+  }
+  EXPECT_EQ((Places{"s/a"}), find("pututu"));
 }
 
 TEST_P(Search, TheFollowerLeavesLittleToDo) {
