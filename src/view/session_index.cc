@@ -14,6 +14,8 @@ namespace {
 constexpr int kTries = 1000;
 // A damaged file is made anew; one that is damaged again at once is somebody else's matter.
 constexpr int kRebuilds = 2;
+// So often may tables be gone that others are making anew.
+constexpr int kMissingMax = 8;
 // Of more blocks than this a filter is cheaper than naming them.
 constexpr std::size_t kBlocksNamed = 64;
 constexpr std::size_t kLostBlocksMin = 64;
@@ -87,8 +89,8 @@ Result<void> cut_off_log(sql::Engine& engine) {
   return {};
 }
 
-// Of the database. What we ask for is in the tables as we make them.
-bool is_damage(Code code) { return code == Code::kCorrupt || code == Code::kInvalidArgument; }
+// Tables that are damaged, or are not there.
+bool is_of_tables(Code code) { return code == Code::kCorrupt || code == Code::kInvalidArgument; }
 
 /// A log that is there and cannot be read is no reason to find nothing in the others.
 bool is_problem_of_log(Code code) {
@@ -169,17 +171,20 @@ Result<void> SessionIndex::fill(IndexBatch& batch, const SearchState& state, Pas
 }
 
 Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& progress,
-                                                       IndexReport& report) {
+                                                       IndexReport& report, bool& in_store) {
   TRY(prepare());
   TRY_ASSIGN(const auto engine, database_->lease());
   TRY_ASSIGN(StatePointer state, current_state(*engine));
+  in_store = true;
   TRY_ASSIGN(const std::vector<SurveyedLog> logs, backend_->survey());
   const Work work(logs, *state);
   if (work.is_mostly_lost) return Outcome::kMostlyLost;
   Pass pass{.work = work, .report = report};
   do {
     IndexBatch batch(*state);
+    in_store = true;
     TRY(fill(batch, *state, pass));
+    in_store = false;
     if (batch.is_empty()) break;
     auto committed = commit(*engine, batch);
     if (!committed.ok() && committed.error().code() == Code::kIdConflict)
@@ -196,21 +201,36 @@ Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& prog
 
 Result<IndexReport> SessionIndex::index(const IndexProgress& progress) {
   IndexReport report;
-  int rebuilds = 0;
+  Failures failures;
   for (int i = 0; i < kTries; ++i) {
     report.problems.clear();
-    const auto outcome = index_once(progress, report);
+    bool in_store = false;
+    const auto outcome = index_once(progress, report, in_store);
     if (outcome.ok()) {
       if (*outcome == Outcome::kDone) return report;
       if (*outcome == Outcome::kMostlyLost) TRY(database_->drop(search_tables()));
       continue;
     }
-    if (!is_damage(outcome.error().code()) || ++rebuilds > kRebuilds) {
-      return Error(outcome.error());
-    }
-    TRY(database_->discard(search_tables()));
+    if (in_store) return Error(outcome.error());
+    TRY_ASSIGN(const bool again, mend(outcome.error(), failures));
+    if (!again) return Error(outcome.error());
   }
   return Error(Code::kBusy, "others index the sessions all the time");
+}
+
+// The file has more than the tables of the search, and vectors cost money: it is emptied last.
+Result<bool> SessionIndex::mend(const Error& error, Failures& failures) {
+  if (!is_of_tables(error.code())) return false;
+  if (error.code() == Code::kInvalidArgument) {
+    // Between another's drop and its `prepare`; ours makes them just as well.
+    if (++failures.missing < kMissingMax) return true;
+    if (database_->is_postgres()) return false;
+    // They stay away, though the database says that they are there: names are damaged.
+    if (failures.missing == kMissingMax && database_->drop(search_tables()).ok()) return true;
+  }
+  if (++failures.damaged > kRebuilds) return false;
+  TRY(database_->discard(search_tables()));
+  return true;
 }
 
 Result<IndexReport> SessionIndex::refresh(const IndexProgress& progress) {
@@ -220,7 +240,11 @@ Result<IndexReport> SessionIndex::refresh(const IndexProgress& progress) {
 
 Result<IndexReport> SessionIndex::rebuild(const IndexProgress& progress) {
   MutexLock refreshing(refreshing_);
-  TRY(database_->drop(search_tables()));
+  auto dropped = database_->drop(search_tables());
+  if (!dropped.ok() && is_of_tables(dropped.error().code())) {
+    dropped = database_->discard(search_tables());
+  }
+  TRY(dropped);
   return index(progress);
 }
 
@@ -271,14 +295,15 @@ Ordinal own_of(std::int64_t key, const SearchBlock& block) {
 
 Result<std::vector<Found>> SessionIndex::match(const search::Query& query,
                                                const Narrowing& narrowing) {
-  auto found = match_once(query, narrowing);
-  if (found.ok() || !is_damage(found.error().code())) return found;
-  {
+  Failures failures;
+  for (;;) {
+    auto found = match_once(query, narrowing);
+    if (found.ok() || !is_of_tables(found.error().code())) return found;
     MutexLock refreshing(refreshing_);
-    TRY(database_->discard(search_tables()));
+    TRY_ASSIGN(const bool again, mend(found.error(), failures));
+    if (!again) return found;
     TRY(index({}));
   }
-  return match_once(query, narrowing);
 }
 
 Result<std::vector<Found>> SessionIndex::match_once(const search::Query& query,

@@ -84,6 +84,11 @@ class SessionIndex {
   };
   struct Work;
   struct Pass;
+  /// Of the index itself, while one thing is done.
+  struct Failures {
+    int missing = 0;
+    int damaged = 0;
+  };
 
   /// What the tables say now; read anew when somebody has changed them.
   Result<StatePointer> current_state(sql::Engine& engine) EXCLUDES(mutex_);
@@ -91,8 +96,11 @@ class SessionIndex {
   Result<std::vector<Found>> match_once(const search::Query& query, const Narrowing& narrowing)
       EXCLUDES(mutex_);
   Result<IndexReport> index(const IndexProgress& progress) REQUIRES(refreshing_);
-  Result<Outcome> index_once(const IndexProgress& progress, IndexReport& report)
+  /// `in_store`: an error is one of the store and not of the index.
+  Result<Outcome> index_once(const IndexProgress& progress, IndexReport& report, bool& in_store)
       REQUIRES(refreshing_);
+  /// Does what there is to be done about an error of the index. False: nothing.
+  Result<bool> mend(const Error& error, Failures& failures) REQUIRES(refreshing_);
   Result<void> fill(IndexBatch& batch, const SearchState& state, Pass& pass) REQUIRES(refreshing_);
   /// The next state; `id_conflict` when others were faster.
   Result<StatePointer> commit(sql::Engine& engine, IndexBatch& batch) EXCLUDES(mutex_);

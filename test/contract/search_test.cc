@@ -515,6 +515,50 @@ TEST_P(Search, MadeAnewWhileAnotherIndexesItIsWhole) {
   EXPECT_EQ((Places{"s/a", "s/b", "t/a"}), find("chasqui"));
 }
 
+/// Tables of somebody else beside those of the search.
+const search::IndexTables kNeighbour{.name = "neighbour",
+                                     .version = "1",
+                                     .create = {"CREATE TABLE @neighbour (id BIGINT PRIMARY KEY)"},
+                                     .drop = {"DROP TABLE IF EXISTS @neighbour"}};
+
+TEST_P(Search, TablesThatAreGoneForAMomentAreMadeAndNothingElseIsLost) {
+  if (GetParam() == Engine::kMemory) return;
+  make("s");
+  append("s", {message("a", "user", "chasqui")});
+  Store others = open();
+  const auto watched = std::make_shared<WatchedBackend>(store_.backend());
+  view::SessionIndex index(watched, store_.indexes());
+  ASSERT_TRUE(store_.indexes()->prepare(kNeighbour).ok());
+  ASSERT_TRUE(index.refresh().ok());
+  append("s", {message("b", "user", "chasqui")});
+  watched->at_survey = [&] { return others.indexes()->drop(view::search_tables()); };
+  const auto report = index.refresh();
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_EQ((Places{"s/a", "s/b"}), find("chasqui"));
+  ASSERT_TRUE(others.indexes()->drop(view::search_tables()).ok());
+  SearchOptions as_it_is = kEverywhere;
+  as_it_is.refresh = false;
+  EXPECT_EQ((Places{"s/a", "s/b"}), find("chasqui", as_it_is));
+  EXPECT_FALSE(store_.indexes()->prepare(kNeighbour).value()) << "they were made again";
+}
+
+TEST_P(Search, AnErrorOfTheStoreIsNoDamageOfTheIndex) {
+  make("s");
+  append("s", {message("a", "user", "chasqui")});
+  const auto watched = std::make_shared<WatchedBackend>(store_.backend());
+  view::SessionIndex index(watched, store_.indexes());
+  ASSERT_TRUE(store_.indexes()->prepare(kNeighbour).ok());
+  ASSERT_TRUE(index.refresh().ok());
+  for (const Code code : {Code::kCorrupt, Code::kInvalidArgument}) {
+    watched->at_survey = [&]() -> Result<void> { return Error(code, "of the store"); };
+    const auto refused = index.refresh();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(code, refused.error().code());
+  }
+  EXPECT_EQ(0u, index.refresh().value().entries);
+  EXPECT_FALSE(store_.indexes()->prepare(kNeighbour).value()) << "they were made again";
+}
+
 TEST_P(Search, ADamagedIndexIsMadeAnew) {
   make("s");
   append("s", {message("a", "user", "pututu")});
