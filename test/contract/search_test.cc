@@ -75,10 +75,13 @@ class WatchedBackend : public WrappedBackend {
     if (const auto work = std::exchange(at_survey, nullptr)) {
       if (const auto done = work(); !done.ok()) return Error(done.error());
     }
-    return WrappedBackend::survey();
+    auto logs = WrappedBackend::survey();
+    if (const auto work = std::exchange(after_survey, nullptr)) work(*logs);
+    return logs;
   }
 
   std::function<Result<void>()> at_survey;
+  std::function<void(std::vector<SurveyedLog>& logs)> after_survey;
 };
 
 class Search : public ::testing::TestWithParam<Engine> {
@@ -520,6 +523,23 @@ const search::IndexTables kNeighbour{.name = "neighbour",
                                      .version = "1",
                                      .create = {"CREATE TABLE @neighbour (id BIGINT PRIMARY KEY)"},
                                      .drop = {"DROP TABLE IF EXISTS @neighbour"}};
+
+TEST_P(Search, WhatIsAppendedBetweenLookingAndReadingIsIndexedOnce) {
+  make("s");
+  append("s", {message("a", "user", "chasqui")});
+  const auto watched = std::make_shared<WatchedBackend>(store_.backend());
+  view::SessionIndex index(watched, store_.indexes());
+  ASSERT_TRUE(index.refresh().ok());
+  append("s", {message("b", "user", "chasqui")});
+  watched->after_survey = [&](std::vector<SurveyedLog>& logs) {
+    append("s", {message("c", "user", "chasqui")});
+    // Clocks of file systems are too coarse for a test that does not sleep.
+    for (SurveyedLog& log : logs) log.modified_ms -= 1000;
+  };
+  EXPECT_EQ(2u, index.refresh().value().entries);
+  EXPECT_EQ(0u, index.refresh().value().entries);
+  EXPECT_EQ((Places{"s/a", "s/b", "s/c"}), find("chasqui"));
+}
 
 TEST_P(Search, TablesThatAreGoneForAMomentAreMadeAndNothingElseIsLost) {
   if (GetParam() == Engine::kMemory) return;

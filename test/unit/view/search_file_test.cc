@@ -100,6 +100,19 @@ TEST_F(SearchFile, ALogThatWasReplacedIsReadAnew) {
   EXPECT_EQ((Places{"a:2"}), find("siku"));
 }
 
+TEST_F(SearchFile, ALogThatWasTouchedIsNotReadAnew) {
+  Store store = open_store(url());
+  make_session(store, "a");
+  append(store, "a", {user("ocarina")});
+  SessionSearch search(store);
+  EXPECT_EQ(1u, search.refresh().value().entries);
+  const std::string log = root() + "/sessions/a.jsonl";
+  std::filesystem::last_write_time(log,
+                                   std::filesystem::last_write_time(log) + std::chrono::hours(1));
+  EXPECT_EQ(0u, search.refresh().value().entries);
+  EXPECT_EQ((Places{"a:1"}), find(search, "ocarina"));
+}
+
 TEST_F(SearchFile, AnIndexOfWhatIsGoneIsMadeAnew) {
   Store store = open_store(url());
   SessionSearch search(store);
