@@ -120,6 +120,10 @@ class SessionSearch {
   /// Only brings the index up to date; the first time that is the price of reading all logs.
   Result<IndexReport> refresh(const IndexProgress& progress = {});
 
+  /// The same, unless nobody has searched yet. For who has redacted something: its words leave the
+  /// index with whatever brings it up to date, and this does not wait for a search.
+  Result<IndexReport> refresh_if_made(const IndexProgress& progress = {});
+
   /// Makes the index anew from the logs. Others that search meanwhile do the same work with it.
   Result<IndexReport> rebuild(const IndexProgress& progress = {});
 

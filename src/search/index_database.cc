@@ -84,6 +84,12 @@ Result<bool> IndexDatabase::prepare(const IndexTables& tables, const FirstRows& 
   return std::move(made).error();
 }
 
+Result<bool> IndexDatabase::has(const IndexTables& tables) {
+  TRY_ASSIGN(const auto engine, pool_->lease());
+  TRY_ASSIGN(const std::string found, version_in(*engine, tables.name));
+  return !found.empty();
+}
+
 Result<void> IndexDatabase::drop(const IndexTables& tables) {
   TRY_ASSIGN(const auto engine, pool_->lease());
   Writes writes;

@@ -63,6 +63,8 @@ class IndexDatabase {
 
   /// Makes the tables if need be. True: they are new, and have the first rows only.
   Result<bool> prepare(const IndexTables& tables, const FirstRows& first_rows = {});
+  /// Whether somebody has made them, in whatever version.
+  Result<bool> has(const IndexTables& tables);
   /// Drops them; the next `prepare` makes them.
   Result<void> drop(const IndexTables& tables);
   /// Empties a file whose content is not to be believed, whosever tables they are.

@@ -323,6 +323,14 @@ Result<IndexReport> SessionSearch::refresh(const IndexProgress& progress) {
   });
 }
 
+Result<IndexReport> SessionSearch::refresh_if_made(const IndexProgress& progress) {
+  return guarded([&]() -> Result<IndexReport> {
+    TRY(state_->store.sessions().check_open());
+    TRY_ASSIGN(const bool is_made, state_->index.is_made());
+    return is_made ? state_->index.refresh(progress) : IndexReport();
+  });
+}
+
 Result<IndexReport> SessionSearch::rebuild(const IndexProgress& progress) {
   return guarded([&]() -> Result<IndexReport> {
     TRY(state_->store.sessions().check_open());

@@ -137,6 +137,7 @@ Result<void> IndexBatch::add(Backend& backend, const SurveyedLog& log) {
   if (!first_time) changed->second = std::min(changed->second, step.first_block);
   report_.entries += step.added.size();
   report_.removed += step.removed.size();
+  after_.is_uncut = after_.is_uncut || !step.removed.empty();
   report_.text_bytes += step.text_bytes;
   if (cursor.entries == count) ++report_.sessions;
   text_bytes_ += step.text_bytes;

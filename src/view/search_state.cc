@@ -15,7 +15,7 @@ namespace {
 constexpr int kTablesVersion = 2;
 
 constexpr sql::Text kReadState =
-    "SELECT generation, next_number, logs, blocks, sum FROM @search_state";
+    "SELECT generation, next_number, logs, blocks, uncut, sum FROM @search_state";
 constexpr sql::Text kReadLogs =
     "SELECT session_id, device, inode, settled_bytes, modified_ms, entries, tail_crc, seen, sum "
     "FROM @search_sessions";
@@ -24,8 +24,8 @@ constexpr sql::Text kReadBlocks =
     "ORDER BY number";
 constexpr sql::Text kTakeState = "DELETE FROM @search_state WHERE generation = $1";
 constexpr sql::Text kPutState =
-    "INSERT INTO @search_state (slot, generation, next_number, logs, blocks, sum) "
-    "VALUES (0, $1, $2, $3, $4, $5)";
+    "INSERT INTO @search_state (slot, generation, next_number, logs, blocks, uncut, sum) "
+    "VALUES (0, $1, $2, $3, $4, $5, $6)";
 constexpr sql::Text kPutLog =
     "INSERT INTO @search_sessions "
     "(session_id, device, inode, settled_bytes, modified_ms, entries, tail_crc, seen, sum) "
@@ -74,8 +74,11 @@ struct Totals {
   std::int64_t next_number = 0;
   std::int64_t logs = 0;
   std::int64_t blocks = 0;
+  std::int64_t uncut = 0;
 
-  std::int64_t sum() const { return row_sum("state", {generation, next_number, logs, blocks}); }
+  std::int64_t sum() const {
+    return row_sum("state", {generation, next_number, logs, blocks, uncut});
+  }
   bool operator==(const Totals&) const = default;
 };
 
@@ -83,7 +86,8 @@ Totals totals_of(const SearchState& state) {
   return {.generation = state.generation,
           .next_number = state.next_number,
           .logs = static_cast<std::int64_t>(state.logs.size()),
-          .blocks = static_cast<std::int64_t>(state.blocks())};
+          .blocks = static_cast<std::int64_t>(state.blocks()),
+          .uncut = state.is_uncut ? 1 : 0};
 }
 
 Result<Totals> read_totals(sql::Engine& engine) {
@@ -93,15 +97,16 @@ Result<Totals> read_totals(sql::Engine& engine) {
   const Totals totals{.generation = rows->integer(0),
                       .next_number = rows->integer(1),
                       .logs = rows->integer(2),
-                      .blocks = rows->integer(3)};
-  if (totals.sum() != rows->integer(4)) return damaged("its state");
+                      .blocks = rows->integer(3),
+                      .uncut = rows->integer(4)};
+  if (totals.sum() != rows->integer(5)) return damaged("its state");
   return totals;
 }
 
 sql::Command put_state(const Totals& totals) {
   return {kPutState,
           {sql::Param(totals.generation), sql::Param(totals.next_number), sql::Param(totals.logs),
-           sql::Param(totals.blocks), sql::Param(totals.sum())}};
+           sql::Param(totals.blocks), sql::Param(totals.uncut), sql::Param(totals.sum())}};
 }
 
 Result<void> read_logs(sql::Engine& engine, SearchState& state) {
@@ -162,7 +167,7 @@ const search::IndexTables& search_tables() {
                  "sum BIGINT NOT NULL){clustered}",
                  "CREATE TABLE @search_state (slot BIGINT NOT NULL PRIMARY KEY, "
                  "generation BIGINT NOT NULL, next_number BIGINT NOT NULL, logs BIGINT NOT NULL, "
-                 "blocks BIGINT NOT NULL, sum BIGINT NOT NULL){clustered}"},
+                 "blocks BIGINT NOT NULL, uncut BIGINT NOT NULL, sum BIGINT NOT NULL){clustered}"},
       // That which every commit begins with first: see IndexDatabase::drop.
       .drop = {"DROP TABLE IF EXISTS @search_state", "DROP TABLE IF EXISTS @search_sessions",
                "DROP TABLE IF EXISTS @search_blocks"},
@@ -171,7 +176,8 @@ const search::IndexTables& search_tables() {
 }
 
 sql::Command first_state(std::uint32_t start) {
-  return put_state({.generation = std::int64_t{start} << 24});
+  // What the tables before them said may be in the log.
+  return put_state({.generation = std::int64_t{start} << 24, .uncut = 1});
 }
 
 Result<std::int64_t> read_generation(sql::Engine& engine) {
@@ -194,6 +200,7 @@ Result<SearchState> read_state(sql::Engine& engine) {
     if (!read.ok()) return Error(read.error());
     state.generation = before.generation;
     state.next_number = before.next_number;
+    state.is_uncut = before.uncut != 0;
     if (before != totals_of(state)) return damaged("rows are missing");
     return state;
   }

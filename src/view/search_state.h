@@ -59,6 +59,8 @@ struct IndexedLog {
 
 struct SearchState {
   std::int64_t generation = 0;
+  /// What was taken out may still be in the database's own log.
+  bool is_uncut = false;
   std::map<std::string, IndexedLog> logs{};  // by session
   std::int64_t next_number = 0;
 

@@ -80,15 +80,6 @@ SessionIndex::Work::Work(const std::vector<SurveyedLog>& logs, const SearchState
 
 namespace {
 
-// What was taken out must not be read in the database's own log either. Somebody who reads it
-// right now keeps it for a while.
-Result<void> cut_off_log(sql::Engine& engine) {
-  constexpr sql::Text kCutOff("PRAGMA wal_checkpoint(TRUNCATE)", "SELECT 0");
-  TRY_ASSIGN(const auto turn, engine.turn());
-  TRY(engine.number(kCutOff));
-  return {};
-}
-
 // Tables that are damaged, or are not there.
 bool is_of_tables(Code code) { return code == Code::kCorrupt || code == Code::kInvalidArgument; }
 
@@ -144,10 +135,30 @@ Result<SessionIndex::StatePointer> SessionIndex::commit(sql::Engine& engine, Ind
   const std::vector<sql::Command> commands = batch.commands(*texts_);
   // Lost with the machine, it is computed again.
   TRY(engine.commit(commands, sql::Sync::kLater));
-  if (batch.report().removed > 0) TRY(cut_off_log(engine));
   auto state = std::make_shared<const SearchState>(batch.after());
   keep(state);
   return state;
+}
+
+// What was taken out must not be read in the database's own log either. Somebody who reads it
+// right now keeps it there: then the mark stays, and the next one who comes tries again, as after
+// a process that was killed before it came here.
+Result<void> SessionIndex::cut_off_log(sql::Engine& engine, const SearchState& state) {
+  constexpr sql::Text kCutOff("PRAGMA wal_checkpoint(TRUNCATE)", "SELECT 0");
+  {
+    TRY_ASSIGN(const auto turn, engine.turn());
+    TRY_ASSIGN(const auto is_busy, engine.number(kCutOff));
+    if (is_busy.value_or(0) != 0 || !state.is_uncut) return {};
+  }
+  SearchState after = state;
+  after.is_uncut = false;
+  ++after.generation;
+  const auto marked = engine.commit(StateChange().finish(state, after), sql::Sync::kLater);
+  // Others were faster, and have the mark.
+  if (!marked.ok() && marked.error().code() == Code::kIdConflict) return {};
+  TRY(marked);
+  keep(std::make_shared<const SearchState>(std::move(after)));
+  return {};
 }
 
 // What is gone, and as much of what is new as a commit takes.
@@ -195,7 +206,7 @@ Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& prog
     if (progress && !progress(pass.done, work.bytes)) break;
   } while (pass.next < work.stale.size());
   // After much was written the database's log is as large as the index itself.
-  if (report.text_bytes > kMuchText) TRY(cut_off_log(*engine));
+  if (state->is_uncut || report.text_bytes > kMuchText) TRY(cut_off_log(*engine, *state));
   return Outcome::kDone;
 }
 

@@ -71,6 +71,9 @@ class SessionIndex {
   /// From nothing.
   Result<IndexReport> rebuild(const IndexProgress& progress = {}) EXCLUDES(refreshing_, mutex_);
 
+  /// Whether there is anything to be brought up to date.
+  Result<bool> is_made() { return database_->has(search_tables()); }
+
   /// In the index as it is; best first. A damaged one is made anew.
   Result<std::vector<Found>> match(const search::Query& query, const Narrowing& narrowing)
       EXCLUDES(refreshing_, mutex_);
@@ -106,6 +109,7 @@ class SessionIndex {
   Result<StatePointer> commit(sql::Engine& engine, IndexBatch& batch) EXCLUDES(mutex_);
   /// Makes the tables if need be.
   Result<void> prepare();
+  Result<void> cut_off_log(sql::Engine& engine, const SearchState& state) EXCLUDES(mutex_);
 
   const std::shared_ptr<Backend> backend_;
   const std::shared_ptr<search::IndexDatabase> database_;

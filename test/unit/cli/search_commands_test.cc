@@ -145,6 +145,21 @@ TEST_F(SearchCommands, ManyQueriesALineEach) {
   EXPECT_EQ(quipu({"search", "--queries", "-"}, "{}\n").code, 1);
 }
 
+TEST_F(SearchCommands, RedactedWordsLeaveTheIndexAtOnce) {
+  const auto index = [&] {
+    std::string bytes = read_whole(store() + "/index.db");
+    if (std::filesystem::exists(store() + "/index.db-wal")) {
+      bytes += read_whole(store() + "/index.db-wal");
+    }
+    return bytes;
+  };
+  ASSERT_EQ((Ids{"a1"}), found({"lake"}));
+  ASSERT_THAT(index(), HasSubstr("lake"));
+  const Outcome outcome = quipu({"redact", "one", "a1"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(index(), Not(HasSubstr("lake")));
+}
+
 TEST_F(SearchCommands, ReindexCountsAndChangesNothing) {
   const Ids before = found({"guanaco"});
   const Outcome outcome = quipu({"reindex", "--json"});

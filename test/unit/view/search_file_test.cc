@@ -67,6 +67,26 @@ TEST_F(SearchFile, RedactedWordsAreNotInTheFile) {
   EXPECT_EQ((Places{"s:1"}), find(search, "xylophone"));
 }
 
+// Whoever reads keeps the database's log; what was redacted leaves it with the next search.
+TEST_F(SearchFile, RedactedWordsThatAReaderKeepsGoLater) {
+  Store store = open_store(url());
+  make_session(store, "s");
+  append(store, "s", {user("plain xylophone"), user("zzyzxsecret")});
+  SessionSearch search(store);
+  ASSERT_EQ((Places{"s:2"}), find(search, "zzyzxsecret"));
+  const auto ends = store.sessions().session_ends("s");
+  append(store, "s", {entry_of("redaction", R"({"targetEntryId":")" + ends->head + "\"}")});
+  {
+    auto reader = sql::Connection::open(index(), {.create = false});
+    ASSERT_TRUE(reader.ok() && reader->execute("BEGIN").ok());
+    ASSERT_TRUE(reader->number("SELECT count(*) FROM search_sessions").ok());
+    EXPECT_EQ((Places{}), find(search, "zzyzxsecret"));
+    ASSERT_NE(std::string::npos, index_bytes().find("zzyzxsecret")) << "nobody is in the way";
+  }
+  EXPECT_EQ((Places{"s:1"}), find("xylophone"));
+  EXPECT_EQ(std::string::npos, index_bytes().find("zzyzxsecret"));
+}
+
 TEST_F(SearchFile, ASessionThatIsGoneIsNotFound) {
   Store store = open_store(url());
   for (const char* id : {"a", "b"}) {
