@@ -65,6 +65,9 @@ struct SearchState {
   std::int64_t next_number = 0;
 
   std::size_t blocks() const;
+  /// Blocks without a row: of logs that are gone or were replaced. Their documents are still in the
+  /// text index, and cannot be taken out one by one: nobody knows what they said.
+  std::size_t lost_blocks() const { return static_cast<std::size_t>(next_number) - blocks(); }
 };
 
 /// Its tables, and the text index that belongs to them.

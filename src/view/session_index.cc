@@ -53,7 +53,7 @@ std::uint64_t unread_bytes(const SurveyedLog& log, const IndexedLog* known) {
 
 SessionIndex::Work::Work(const std::vector<SurveyedLog>& logs, const SearchState& state) {
   const auto all_blocks = static_cast<std::size_t>(state.next_number);
-  std::size_t lost_blocks = all_blocks - state.blocks();
+  std::size_t lost_blocks = state.lost_blocks();
   auto known = state.logs.begin();
   const auto lose = [&] {
     gone.push_back(known->first);
@@ -189,7 +189,7 @@ Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& prog
   in_store = true;
   TRY_ASSIGN(const std::vector<SurveyedLog> logs, backend_->survey());
   const Work work(logs, *state);
-  if (work.is_mostly_lost) return Outcome::kMostlyLost;
+  if (work.is_mostly_lost) return Outcome::kToBeMadeAnew;
   Pass pass{.work = work, .report = report};
   do {
     IndexBatch batch(*state);
@@ -197,6 +197,8 @@ Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& prog
     TRY(fill(batch, *state, pass));
     in_store = false;
     if (batch.is_empty()) break;
+    // What a redaction takes out may be in documents of lost blocks, too.
+    if (batch.has_redactions() && batch.after().lost_blocks() > 0) return Outcome::kToBeMadeAnew;
     auto committed = commit(*engine, batch);
     if (!committed.ok() && committed.error().code() == Code::kIdConflict)
       return Outcome::kOvertaken;
@@ -219,7 +221,7 @@ Result<IndexReport> SessionIndex::index(const IndexProgress& progress) {
     const auto outcome = index_once(progress, report, in_store);
     if (outcome.ok()) {
       if (*outcome == Outcome::kDone) return report;
-      if (*outcome == Outcome::kMostlyLost) TRY(database_->drop(search_tables()));
+      if (*outcome == Outcome::kToBeMadeAnew) TRY(database_->drop(search_tables()));
       continue;
     }
     if (in_store) return Error(outcome.error());

@@ -5,7 +5,8 @@
 //      committed together with the documents. A process that is killed loses a commit and no more.
 //   2. A document is in the index if and only if its entry is within the cursor and was not
 //      redacted then. A redaction that is read takes its document out in the same commit that
-//      moves the cursor past it.
+//      moves the cursor past it. Where there are documents of logs that are gone or were replaced
+//      (SearchState::lost_blocks), which may say the same, the index is made anew.
 //   3. Numbers of blocks are never used again, so a key means the same entry for ever, or none.
 //   4. Several processes may index at once: a commit is one of the state that it was made for
 //      (search_state.h), or fails and is made again.
@@ -82,8 +83,8 @@ class SessionIndex {
   using StatePointer = std::shared_ptr<const SearchState>;
   enum class Outcome : unsigned char {
     kDone,
-    kOvertaken,   // by others: what is to be done has changed
-    kMostlyLost,  // to be made anew: see Work
+    kOvertaken,     // by others: what is to be done has changed
+    kToBeMadeAnew,  // most of it is of logs that are gone, or something that must not stay
   };
   struct Work;
   struct Pass;

@@ -87,6 +87,33 @@ TEST_F(SearchFile, RedactedWordsThatAReaderKeepsGoLater) {
   EXPECT_EQ(std::string::npos, index_bytes().find("zzyzxsecret"));
 }
 
+// A log that was replaced is indexed again, and what it said before is still there.
+TEST_F(SearchFile, RedactedWordsOfReplacedLogsAreNotInTheFile) {
+  Store store = open_store(url());
+  for (const char* id : {"r", "s"}) {
+    make_session(store, id);
+    append(store, id, {user("plain xylophone"), user(std::string(id) + "zzyzxsecret")});
+  }
+  SessionSearch search(store);
+  ASSERT_EQ((Places{"s:2"}), find(search, "szzyzxsecret"));
+  const std::string log = root() + "/sessions/s.jsonl";
+  std::filesystem::copy_file(log, log + ".copy");
+  std::filesystem::rename(log + ".copy", log);
+  ASSERT_EQ((Places{"s:2"}), find("szzyzxsecret"));
+  std::filesystem::remove(root() + "/sessions/r.jsonl");
+  ASSERT_EQ((Places{}), find("rzzyzxsecret"));
+  ASSERT_NE(std::string::npos, index_bytes().find("rzzyzxsecret")) << "the test looks elsewhere";
+
+  Store again = open_store(url());
+  const auto ends = again.sessions().session_ends("s");
+  append(again, "s", {entry_of("redaction", R"({"targetEntryId":")" + ends->head + "\"}")});
+  EXPECT_EQ((Places{}), find("szzyzxsecret"));
+  EXPECT_EQ((Places{"s:1"}), find("xylophone"));
+  for (const char* word : {"szzyzxsecret", "rzzyzxsecret"}) {
+    EXPECT_EQ(std::string::npos, index_bytes().find(word)) << word;
+  }
+}
+
 TEST_F(SearchFile, ASessionThatIsGoneIsNotFound) {
   Store store = open_store(url());
   for (const char* id : {"a", "b"}) {
