@@ -72,7 +72,7 @@ class Parser : public TokenSink {
     Term term{.tokens = {std::string(token.text)},
               .is_prefix = is_lone,
               .weight = token.same_place ? kOtherFormWeight : 1};
-    if (is_stop_word(token.text)) {
+    if (is_stop_word(chunk_.substr(token.begin, token.end - token.begin))) {
       // Not a word of the query unless it stays alone, so not counted.
       if (stop_words_.size() < kTermsMax && !is_known(stop_words_, term)) {
         stop_words_.push_back(std::move(term));
@@ -140,6 +140,7 @@ class Parser : public TokenSink {
     if (sign != '\0' || is_prefix) {
       add_phrase(sign == '\0' ? query_.any : into, chunk, is_prefix);
     } else {
+      chunk_ = chunk;
       analyse(chunk, *this);
     }
   }
@@ -201,6 +202,7 @@ class Parser : public TokenSink {
   std::string_view text_;
   std::span<const std::string_view> fields_;
   std::size_t at_ = 0;
+  std::string_view chunk_;  // whose words are taken
   Query query_;
   std::size_t term_count_ = 0;
   std::vector<Term> stop_words_;

@@ -58,6 +58,10 @@ TEST(Query, StopWordsStayWhenNothingElseDoes) {
       {"the \"red house\"", "|red hous||"},
       {"the -house", "the||hous|"},
       {"+the house", "hous|the||"},
+      // Stems of stop words are stems of others, too.
+      {"who was mining", "mine|||"},
+      {"use of the AR", "us, ar|||"},
+      {"The OWNED", "own|||"},
   });
 }
 
