@@ -68,11 +68,7 @@ void Candidates::note_totals(std::int64_t documents, std::int64_t words) {
 
 bool Candidates::add(std::int64_t key, std::uint32_t length, std::span<const Found> found) {
   if (counts_holders_) {
-    std::vector<bool> seen(terms_.size());
-    for (const Found& one : found) {
-      if (!seen[one.term]) scope_.statistics.holders[one.term] += 1;
-      seen[one.term] = true;
-    }
+    for (const Found& one : found) scope_.statistics.holders[one.term] += 1;
   }
   if (options_.filter && !options_.filter(key)) return false;
   const auto begin = static_cast<std::uint32_t>(found_.size());
@@ -93,7 +89,6 @@ std::vector<Match> Candidates::ranked() {
   for (const Row& row : rows_) {
     std::fill(occurrences.begin(), occurrences.end(), Occurrence{});
     for (std::uint32_t i = row.begin; i < row.end; ++i) {
-      // An expression may name a term twice; it says the same both times.
       occurrences[found_[i].term] = found_[i].occurrence;
     }
     matches.push_back({.key = row.key,

@@ -64,7 +64,7 @@ class Candidates {
 
   /// Of the whole index: documents and words.
   void note_totals(std::int64_t documents, std::int64_t words);
-  /// False: refused by the filter.
+  /// `found` has each term once. False: refused by the filter.
   bool add(std::int64_t key, std::uint32_t length, std::span<const Found> found);
   std::size_t size() const { return rows_.size(); }
 

@@ -102,6 +102,28 @@ TEST(Query, Prefixes) {
   });
 }
 
+TEST(Query, ABeginningHasTheStemsOfWhatItMayBecome) {
+  const auto stems = [](std::string_view text) {
+    const Query query = parse_query(text);
+    return query.any.empty() ? std::vector<std::string>() : query.any[0].stems;
+  };
+  const std::pair<const char*, const char*> cases[] = {
+      {"optimiz*", "optim"},       {"Optimizat*", "optim"},    {"connecti*", "connect"},
+      {"configurat*", "configur"}, {"authentica*", "authent"}, {"availab*", "avail"},
+      {"running*", "run"},         {"faile*", "fail"},         {"processe*", "process"},
+      {"colourfu*", "colour"},     {"querie*", "queri"}};
+  for (const auto& [text, stem] : cases) {
+    const auto found = stems(text);
+    EXPECT_NE(found.end(), std::find(found.begin(), found.end(), stem)) << text;
+    EXPECT_LE(found.size(), 16u) << text;
+  }
+  for (const char* text : {"perf*", "conf*", "api*", "login*", "admin*", "form*", "connect*",
+                           "src/fs/*", "数据库*", "été*", "optimiz"}) {
+    EXPECT_TRUE(stems(text).empty()) << text;
+  }
+  check({{"optimiz*", "optimiz*|||"}, {"query*", "query*|||"}});
+}
+
 TEST(Query, NamesAreSearchedByPartsAndWhole) {
   check({
       {"parse_query", "pars, parse_query, queri|||"},

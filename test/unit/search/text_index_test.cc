@@ -100,6 +100,20 @@ TEST_P(TextIndexTest, PhrasesBeginningsAndRefusals) {
   EXPECT_EQ(keys({.all = {{.tokens = {"one", "two"}}}}), Keys{});
 }
 
+TEST_P(TextIndexTest, ABeginningIsFoundInWordsWhoseStemIsShorter) {
+  add({{.key = 1, .text = "they optimize it"},
+       {.key = 2, .text = "optimization, optimizing"},
+       {.key = 3, .text = "query optimizers"},
+       {.key = 4, .text = "an optimist"},
+       {.key = 5, .text = "nothing"},
+       {.key = 6, .text = "of note"},
+       {.key = 7, .text = "in these"}});
+  EXPECT_EQ(keys(parse_query("optimiz*")), (Keys{2, 3, 1}));
+  EXPECT_EQ(keys(parse_query("+optimizat*")), (Keys{2, 3, 1}));
+  EXPECT_EQ(keys(parse_query("\"query optimiz\"*")), Keys{3});
+  EXPECT_EQ(keys(parse_query("they query -optimiz*")), Keys{});
+}
+
 TEST_P(TextIndexTest, TheContextCountsLess) {
   add({{.key = 1, .text = "kestrel", .context = "sparrow"},
        {.key = 2, .text = "sparrow", .context = "kestrel"},
