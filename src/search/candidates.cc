@@ -3,9 +3,23 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/json_text.h"
 #include "base/sha256.h"
 
 namespace quipu::search {
+namespace {
+
+bool is_utf8(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at < end;) {
+    const std::size_t bytes = json::utf8_length(at, end);
+    if (bytes == 0) return false;
+    at += bytes;
+  }
+  return true;
+}
+
+}  // namespace
 
 Terms::Terms(const Query& query) {
   const auto take = [this](const std::vector<Term>& terms) {
@@ -108,7 +122,9 @@ std::vector<Match> Candidates::ranked() {
 
 std::string tag_word(std::string_view tag) {
   std::string word = "#";
-  word += tag.size() <= kTagBytesMax ? std::string(tag) : "sha256:" + sha256_hex(tag);
+  // A server takes no text that is none.
+  const bool is_kept = tag.size() <= kTagBytesMax && is_utf8(tag);
+  word += is_kept ? std::string(tag) : "sha256:" + sha256_hex(tag);
   // White space and control characters would end a word.
   for (char& c : word) {
     if (static_cast<unsigned char>(c) <= ' ') c = '_';

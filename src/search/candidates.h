@@ -85,8 +85,8 @@ class Candidates {
   std::vector<Found> found_;
 };
 
-/// A tag as a word of an index: without white space, not too long, and beginning with `#` as no
-/// word of a text does.
+/// A tag as a word of an index: UTF-8 without white space, not too long, and beginning with `#` as
+/// no word of a text does.
 std::string tag_word(std::string_view tag);
 
 }  // namespace quipu::search

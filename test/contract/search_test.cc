@@ -382,6 +382,12 @@ TEST_P(Search, AnyTextIsAQuery) {
                                  "NEAR(",  "a AND",      "branch:x",    "session:\"",
                                  "words)", "before:1 x", "col:words",   "words^2"};
   for (const char* query : strange) page(query);
+  SearchOptions by_tool = kEverywhere;
+  for (const char* tool : {"\xff", "\xc3(", "a\xed\xa0\x80", "'\\"}) {
+    EXPECT_EQ((Places{}), find(std::string("words tool:") + tool));
+    by_tool.tool = tool;
+    EXPECT_EQ((Places{}), find("words", by_tool));
+  }
   EXPECT_EQ((Places{"s/a"}), find("role:nobody words"));
   EXPECT_EQ((Places{"s/a"}), find("words) OR (\"plain"));
   EXPECT_EQ((Places{"s/a"}), find("plain " + std::string(1 << 20, 'x')));

@@ -153,6 +153,9 @@ TEST_P(TextIndexTest, TagsNarrowAndAreNoWords) {
   EXPECT_EQ(keys({.any = words({"kind=long"})}), Keys{});
   EXPECT_EQ(keys({.any = words({"calm"})}, {.tags = {std::string(1000, 'x')}}), Keys{4});
   EXPECT_EQ(keys({.any = words({"calm"})}, {.tags = {std::string(999, 'x')}}), Keys{});
+  add({{.key = 5, .text = "storm", .tags = {"agent=\xff"}}});
+  EXPECT_EQ(keys(storm, {.tags = {"agent=\xff"}}), Keys{5});
+  EXPECT_EQ(keys(storm, {.tags = {"agent=\xfe"}}), Keys{});
 }
 
 TEST_P(TextIndexTest, HowRareAWordIsIsCountedWhereOneSearches) {
