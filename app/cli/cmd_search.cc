@@ -300,8 +300,12 @@ Result<int> run_search(Context& context, const SearchArguments& arguments) {
   SessionSearch search(*store);
   auto report = with_index_progress(
       context, "Indexing", [&](const IndexProgress& progress) { return search.refresh(progress); });
-  if (!report) return std::move(report).error();
-  warn_of_unread(context, *report);
+  if (!report && report.error().code() != Code::kBusy) return std::move(report).error();
+  if (report) {
+    warn_of_unread(context, *report);
+  } else {
+    context.warn("what is newest may not be found: " + report.error().message());
+  }
   searched->options.refresh = false;
   return arguments.queries.empty() ? answer(context, search, arguments, *searched)
                                    : answer_all(context, *store, search, arguments, *searched);

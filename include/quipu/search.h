@@ -111,7 +111,8 @@ class SessionSearch {
   SessionSearch(SessionSearch&&) noexcept;
   SessionSearch& operator=(SessionSearch&&) noexcept;
 
-  /// Brings the index up to date, then answers, best first (see SearchOptions::refresh).
+  /// Brings the index up to date, then answers, best first (see SearchOptions::refresh). While
+  /// others keep it busy for longer than a few seconds, from what is indexed already.
   /// `Page::total` counts what was ranked: at most a thousand. Pages go on in the same order as
   /// long as nothing is appended. `invalid_argument` for a cursor that is none.
   Result<Page<SearchHit>> search(std::string_view query, const SearchOptions& options,

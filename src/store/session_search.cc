@@ -99,7 +99,11 @@ class Searching {
       TRY_ASSIGN(after, read_cursor(page.after));
     }
     if (query_.words.is_empty()) return Page<SearchHit>();
-    if (options_.refresh) TRY(index_.refresh());
+    if (options_.refresh) {
+      const auto fresh = index_.refresh();
+      // Others write it for long: what is indexed is an answer.
+      if (!fresh.ok() && fresh.error().code() != Code::kBusy) return Error(fresh.error());
+    }
     if (needs_list()) TRY(list_sessions());
     TRY_ASSIGN(view::Narrowing where, narrowing());
     TRY_ASSIGN(std::vector<view::Found> found, index_.match(query_.words, where));

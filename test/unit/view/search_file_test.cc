@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <future>
 #include <random>
+#include <thread>
 
 #include "quipu/search.h"
+#include "search/index_database.h"
 #include "sql/database.h"
 #include "support/scale.h"
 #include "view_world.h"
@@ -180,6 +183,30 @@ TEST_F(SearchFile, AnIndexOfWhatIsGoneIsMadeAnew) {
   append(store, "last", {user("ocarina")});
   EXPECT_EQ((Places{"last:1"}), find(search, "ocarina"));
   EXPECT_EQ((Places{"last:1"}), find("ocarina"));
+}
+
+TEST_F(SearchFile, WhileOthersWriteItAnswersAsItIs) {
+  Store store = open_store(url());
+  make_session(store, "s");
+  append(store, "s", {user("zampona")});
+  SessionSearch search(store);
+  EXPECT_EQ((Places{"s:1"}), find(search, "zampona"));
+  append(store, "s", {user("zampona")});
+  std::promise<void> is_held;
+  std::promise<void> is_done;
+  std::thread other([&] {
+    Store others = open_store(url());
+    const auto engine = others.indexes()->lease();
+    const auto turn = (*engine)->turn();
+    EXPECT_TRUE(turn.ok());
+    is_held.set_value();
+    is_done.get_future().wait();
+  });
+  is_held.get_future().wait();
+  EXPECT_EQ((Places{"s:1"}), find(search, "zampona"));
+  is_done.set_value();
+  other.join();
+  EXPECT_EQ((Places{"s:1", "s:2"}), find(search, "zampona"));
 }
 
 TEST_F(SearchFile, WithoutTheFileItIsMadeAgain) {
