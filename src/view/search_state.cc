@@ -13,6 +13,8 @@ namespace {
 
 // Of the tables, beside what is said.
 constexpr int kTablesVersion = 2;
+// A generation is a random number and, in its low bits, the commits since.
+constexpr int kCommitBits = 24;
 
 constexpr sql::Text kReadState =
     "SELECT generation, next_number, logs, blocks, uncut, sum FROM @search_state";
@@ -177,7 +179,11 @@ const search::IndexTables& search_tables() {
 
 sql::Command first_state(std::uint32_t start) {
   // What the tables before them said may be in the log.
-  return put_state({.generation = std::int64_t{start} << 24, .uncut = 1});
+  return put_state({.generation = std::int64_t{start} << kCommitBits, .uncut = 1});
+}
+
+bool is_same_making(std::int64_t one, std::int64_t other) {
+  return one >> kCommitBits == other >> kCommitBits;
 }
 
 Result<std::int64_t> read_generation(sql::Engine& engine) {

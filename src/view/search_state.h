@@ -76,6 +76,9 @@ inline constexpr const char* kSearchIndex = "search_text";
 
 /// The row of new tables. `start` is to be another one each time.
 sql::Command first_state(std::uint32_t start);
+/// Whether the tables were not made anew between two generations. After millions of commits it says
+/// that they were.
+bool is_same_making(std::int64_t one, std::int64_t other);
 
 Result<std::int64_t> read_generation(sql::Engine& engine);
 Result<SearchState> read_state(sql::Engine& engine);

@@ -322,7 +322,7 @@ Result<std::vector<Found>> SessionIndex::match(const search::Query& query,
 Result<std::vector<Found>> SessionIndex::match_once(const search::Query& query,
                                                     const Narrowing& narrowing) {
   TRY_ASSIGN(const auto engine, database_->lease());
-  for (;;) {
+  for (int i = 0; i < kTries; ++i) {
     TRY_ASSIGN(const StatePointer state, current_state(*engine));
     const BlockMap blocks(*state, narrowing);
     std::vector<Found> found;
@@ -340,9 +340,9 @@ Result<std::vector<Found>> SessionIndex::match_once(const search::Query& query,
              narrowing.admits(*place->session, own_of(key, *place->block), place->in_time);
     };
     TRY_ASSIGN(const auto matches, texts_->match(*engine, query, options));
-    // Keys mean what the state says that they were found in.
+    // Others may have committed since, but keys mean the same until the index is made anew.
     TRY_ASSIGN(const auto generation, read_generation(*engine));
-    if (generation != state->generation) continue;
+    if (!is_same_making(generation, state->generation)) continue;
     for (const search::Match& match : matches) {
       const BlockMap::Place* place = blocks.find(match.key);
       if (place == nullptr) continue;
@@ -353,6 +353,7 @@ Result<std::vector<Found>> SessionIndex::match_once(const search::Query& query,
     }
     return found;
   }
+  return Error(Code::kBusy, "others make the index of the sessions anew all the time");
 }
 
 }  // namespace quipu::view

@@ -547,6 +547,29 @@ TEST_P(Search, WhatIsAppendedBetweenLookingAndReadingIsIndexedOnce) {
   EXPECT_EQ((Places{"s/a", "s/b", "s/c"}), find("chasqui"));
 }
 
+TEST_P(Search, OthersThatCommitAllTheTimeDoNotKeepAnAnswerWaiting) {
+  if (GetParam() == Engine::kMemory) return;
+  make("s");
+  append("s", {message("a", "user", "chasqui")});
+  ASSERT_TRUE(search_.refresh().ok());
+  Store others = open();
+  SessionSearch indexing(others);
+  int commits = 0;
+  view::Narrowing where;
+  where.admits = [&](const std::string&, Ordinal, bool) {
+    if (commits++ < 10) {
+      append(others, "s", {message("b" + std::to_string(commits), "user", "puma")});
+      EXPECT_TRUE(indexing.refresh().ok());
+    }
+    return true;
+  };
+  view::SessionIndex index(store_.backend(), store_.indexes());
+  const auto found = index.match(search::parse_query("chasqui"), where);
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  EXPECT_EQ(1u, found->size());
+  EXPECT_EQ(1, commits) << "it was asked again";
+}
+
 TEST_P(Search, TablesThatAreGoneForAMomentAreMadeAndNothingElseIsLost) {
   if (GetParam() == Engine::kMemory) return;
   make("s");
