@@ -119,10 +119,11 @@ void write_hit(JsonWriter& json, const SearchHit& hit) {
   json.end_object();
 }
 
-void write_page(JsonWriter& json, const Page<SearchHit>& page) {
+void write_page(JsonWriter& json, const SearchPage& page) {
   json.key("items").begin_array();
   for (const SearchHit& hit : page.items) write_hit(json, hit);
   json.end_array().optional_member("next", page.next).member("total", std::uint64_t{page.total});
+  if (page.query_is_cut) json.member("queryIsCut", true);
 }
 
 /// A snippet that is safe for a terminal, and which of its bytes matched.
@@ -224,6 +225,9 @@ Result<int> answer(Context& context, SessionSearch& search, const SearchArgument
     context.out.data_line(json.end_object().text());
     return kExitOk;
   }
+  if (page->query_is_cut) {
+    context.warn("the query has more than 64 terms or 64 KiB: what is beyond was left out");
+  }
   if (page->items.empty()) {
     context.note(searched.project
                      ? fmt::format("Nothing found in project {}: `quipu search --all` looks into "
@@ -241,8 +245,8 @@ Result<int> answer(Context& context, SessionSearch& search, const SearchArgument
 }
 
 // One of many questions: as all of them, but for what it says itself.
-Result<Page<SearchHit>> answer_one(Store& store, SessionSearch& search, const JsonView& asked,
-                                   SearchOptions options, std::size_t limit) {
+Result<SearchPage> answer_one(Store& store, SessionSearch& search, const JsonView& asked,
+                              SearchOptions options, std::size_t limit) {
   // What was appended since the last question is found.
   options.refresh = true;
   if (asked.member("session").is_string()) {

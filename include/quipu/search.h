@@ -86,6 +86,12 @@ struct SearchHit {
   std::vector<std::string> path{};
 };
 
+/// A page of an answer.
+struct SearchPage : Page<SearchHit> {
+  /// The query has more than 64 terms or 64 KiB, and what is beyond was left out.
+  bool query_is_cut = false;
+};
+
 /// What indexing did.
 struct IndexReport {
   std::uint64_t sessions = 0;  // that were read
@@ -115,8 +121,8 @@ class SessionSearch {
   /// others keep it busy for longer than a few seconds, from what is indexed already.
   /// `Page::total` counts what was ranked: at most a thousand. Pages go on in the same order as
   /// long as nothing is appended. `invalid_argument` for a cursor that is none.
-  Result<Page<SearchHit>> search(std::string_view query, const SearchOptions& options,
-                                 const PageRequest& page = {.after = {}, .limit = 20});
+  Result<SearchPage> search(std::string_view query, const SearchOptions& options,
+                            const PageRequest& page = {.after = {}, .limit = 20});
 
   /// Only brings the index up to date; the first time that is the price of reading all logs.
   Result<IndexReport> refresh(const IndexProgress& progress = {});

@@ -145,6 +145,17 @@ TEST_F(SearchCommands, ManyQueriesALineEach) {
   EXPECT_EQ(quipu({"search", "--queries", "-"}, "{}\n").code, 1);
 }
 
+TEST_F(SearchCommands, AQueryThatIsCutIsSaid) {
+  std::string query = "lake";
+  for (int i = 0; i < 100; ++i) query += " w" + std::to_string(i);
+  const Outcome cut = quipu({"search", query, "--json"});
+  EXPECT_EQ("true", JsonView(cut.out).member("queryIsCut").raw());
+  EXPECT_EQ((Ids{"a1"}), ids_of(cut.out));
+  EXPECT_THAT(quipu({"search", query}).err, HasSubstr("left out"));
+  EXPECT_FALSE(JsonView(quipu({"search", "lake", "--json"}).out).member("queryIsCut").exists());
+  EXPECT_THAT(quipu({"search", "lake"}).err, Not(HasSubstr("left out")));
+}
+
 TEST_F(SearchCommands, ALineOfManyMayNameAnySession) {
   std::filesystem::create_directories(path("engine/.git"));
   ASSERT_EQ(quipu({"new", "--id", "e1", "--cwd", path("engine")}).code, 0);
