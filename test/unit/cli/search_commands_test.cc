@@ -212,6 +212,9 @@ TEST_F(SearchCommands, ReindexCountsAndChangesNothing) {
   EXPECT_EQ("4", JsonView(outcome.out).member("entries").raw()) << "three messages and a title";
   EXPECT_EQ(before, found({"guanaco"}));
   EXPECT_THAT(quipu({"reindex"}).out, HasSubstr("4 entries of 2 sessions"));
+  EXPECT_EQ("0 nodes of memory\n", quipu({"reindex", "--only", "memory"}).out);
+  EXPECT_EQ("0 documents\n", quipu({"reindex", "--only", "knowledge"}).out);
+  EXPECT_THAT(quipu({"reindex", "--only", "sessions"}).out, Not(HasSubstr("documents")));
   EXPECT_EQ(
       "0", JsonView(quipu({"reindex", "--only", "memory", "--json"}).out).member("sessions").raw());
   EXPECT_EQ(quipu({"reindex", "--only", "nothing"}).code, 2);
