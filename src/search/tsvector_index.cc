@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
@@ -42,7 +43,8 @@ class TsvectorIndex : public TextIndex {
             "SELECT key, (SELECT coalesce(sum(t.worth), 0) FROM unnest(CAST($2 AS"
             " text)::text[]::tsquery[], CAST($3 AS text)::bigint[]) AS t(one, worth)"
             " WHERE words @@ t.one)::bigint FROM @" +
-            name_ + " WHERE words @@ CAST($1 AS text)::tsquery ORDER BY key DESC LIMIT $4"),
+            name_ +
+            " WHERE words @@ CAST($1 AS text)::tsquery AND key < $4 ORDER BY key DESC LIMIT $5"),
         read_(
             "SELECT key, length, (SELECT string_agg(w.lexeme || ' ' || coalesce("
             "array_to_string(w.positions, ','), '') || ' ' ||"
@@ -170,14 +172,19 @@ class TsvectorIndex : public TextIndex {
     const std::string all = joined(finding, choice.all_needed ? " & " : " | ") + narrow;
     const std::string ones = array_text(queries);
     const std::string worths = array_text(worth_texts);
-    const sql::Param params[] = {all, ones, worths, choice.most};
-    TRY_ASSIGN(const auto rows, engine.ask(find_.c_str(), params));
+    const auto most = static_cast<std::size_t>(choice.most);
     std::vector<std::pair<std::int64_t, std::int64_t>> found;  // worth, key
-    for (;;) {
-      TRY_ASSIGN(const bool more, rows->next());
-      if (!more) break;
-      const std::int64_t key = rows->integer(0);
-      if (!options.filter || options.filter(key)) found.emplace_back(rows->integer(1), key);
+    std::int64_t below = std::numeric_limits<std::int64_t>::max();
+    // The filter is ours: until enough have passed it, or there are no more.
+    for (std::int64_t seen = choice.most; seen == choice.most && found.size() < most;) {
+      const sql::Param params[] = {all, ones, worths, below, choice.most};
+      TRY_ASSIGN(const auto rows, engine.ask(find_.c_str(), params));
+      for (seen = 0; found.size() < most; ++seen) {
+        TRY_ASSIGN(const bool more, rows->next());
+        if (!more) break;
+        below = rows->integer(0);
+        if (!options.filter || options.filter(below)) found.emplace_back(rows->integer(1), below);
+      }
     }
     const std::size_t count = std::min(found.size(), std::max(kRanked, options.limit));
     std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count),

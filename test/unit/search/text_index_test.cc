@@ -196,6 +196,15 @@ TEST_P(TextIndexTest, AFilterIsAskedAndOthersTakeThePlaces) {
   EXPECT_EQ(keys({.any = words({"rain"})}, even), (Keys{48, 46, 44}));
 }
 
+TEST_P(TextIndexTest, WhatAFilterRefusesDoesNotHideWhatIsOlder) {
+  std::vector<Document> documents;
+  for (int i = 0; i < kCounted + 2000; ++i) documents.push_back({.key = i, .text = "rain"});
+  add(documents);
+  const MatchOptions old{.filter = [](std::int64_t key) { return key < 1000; }, .limit = 3};
+  EXPECT_EQ(keys({.any = words({"rain"})}, old), (Keys{999, 998, 997}));
+  EXPECT_EQ(keys({.all = words({"rain"})}, old), (Keys{999, 998, 997}));
+}
+
 TEST_P(TextIndexTest, CommonWordsAddToTheScoreOfRareOnes) {
   std::vector<Document> documents;
   for (int i = 0; i < kCounted + 2000; ++i) {
