@@ -205,6 +205,33 @@ TEST_P(TextIndexTest, WhatAFilterRefusesDoesNotHideWhatIsOlder) {
   EXPECT_EQ(keys({.all = words({"rain"})}, old), (Keys{999, 998, 997}));
 }
 
+TEST_P(TextIndexTest, TheBestOfVeryManyIsFirstHoweverOldItIs) {
+  const std::string texts[] = {"rain falls on the hill", "rain rain", "wind"};
+  std::vector<Document> documents;
+  for (int i = 0; i < 6000; ++i) {
+    documents.push_back({.key = i, .text = texts[i % 3 == 0 ? 0 : 2]});
+  }
+  documents[30].text = texts[1];
+  documents[31].context = texts[1];
+  documents[32].text = "rain now rain and then rain again or some rain";
+  add(documents);
+  const auto found = keys({.any = words({"rain"})}, {.limit = 100});
+  ASSERT_EQ(found.size(), 100u);
+  EXPECT_EQ(Keys(found.begin(), found.begin() + 4), (Keys{30, 32, 31, 5997}));
+}
+
+TEST_P(TextIndexTest, OfVeryManyTheWeightOfTheirTermsDecides) {
+  std::vector<Document> documents;
+  for (int i = 0; i < 6000; ++i) {
+    documents.push_back({.key = i, .text = i < 1000 ? "kestrel" : i >= 5100 ? "sparrow" : "wren"});
+  }
+  add(documents);
+  Query query{.any = words({"kestrel", "sparrow"})};
+  EXPECT_EQ(keys(query).front(), 5999);
+  query.any[1].weight = 0.25;
+  EXPECT_EQ(keys(query).front(), 999);
+}
+
 TEST_P(TextIndexTest, CommonWordsAddToTheScoreOfRareOnes) {
   std::vector<Document> documents;
   for (int i = 0; i < kCounted + 2000; ++i) {
