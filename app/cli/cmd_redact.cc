@@ -6,6 +6,7 @@
 #include "cli/ids.h"
 #include "cli/json_out.h"
 #include "cli/open_session.h"
+#include "quipu/search.h"
 
 namespace quipu::cli {
 namespace {
@@ -37,6 +38,11 @@ Result<int> run_redact(Context& context, const RedactArguments& arguments) {
                      .text();
   auto stored = store.sessions().append_session_entries(id, std::array{fact});
   if (!stored) return std::move(stored).error();
+  // It is redacted whatever becomes of this.
+  if (auto fresh = SessionSearch(store).refresh_if_made(); !fresh) {
+    context.warn("the search index has its words until the next search: " +
+                 fresh.error().message());
+  }
 
   if (context.json) {
     JsonWriter json;
@@ -64,7 +70,9 @@ void add_redact(CommandLine& line) {
         declare.session(arguments.session)
             .positional("ENTRY", arguments.entry, "an entry's id, or any unique prefix of it")
             .option("--reason", "TEXT", arguments.reason, "why")
-            .footer("Every reader hides it at once. The bytes stay in the log.");
+            .footer(
+                "Every reader hides it at once, and its words leave the search index. The bytes\n"
+                "stay in the log.");
       },
       run_redact);
 }

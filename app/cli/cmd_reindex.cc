@@ -28,14 +28,18 @@ struct Made {
   std::uint64_t documents = 0;
 };
 
-void print_report(Context& context, const Made& made) {
+void print_report(Context& context, const ReindexArguments& arguments, const Made& made) {
   const IndexReport& report = made.sessions;
   if (!context.json) {
-    context.out.line(fmt::format("{} entries of {} sessions, {} of text", report.entries,
-                                 report.sessions, bytes_text(report.text_bytes)));
-    if (made.memory_nodes + made.documents > 0) {
-      context.out.line(
-          fmt::format("{} nodes of memory, {} documents", made.memory_nodes, made.documents));
+    if (arguments.wants("sessions")) {
+      context.out.line(fmt::format("{} entries of {} sessions, {} of text", report.entries,
+                                   report.sessions, bytes_text(report.text_bytes)));
+    }
+    if (arguments.wants("memory")) {
+      context.out.line(fmt::format("{} nodes of memory", made.memory_nodes));
+    }
+    if (arguments.wants("knowledge")) {
+      context.out.line(fmt::format("{} documents", made.documents));
     }
     return;
   }
@@ -75,7 +79,7 @@ Result<int> run_reindex(Context& context, const ReindexArguments& arguments) {
     if (!documents) return documents.error();
     made.documents = documents->total;
   }
-  print_report(context, made);
+  print_report(context, arguments, made);
   return made.sessions.problems.empty() ? kExitOk : kExitCorrupt;
 }
 

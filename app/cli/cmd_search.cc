@@ -119,10 +119,11 @@ void write_hit(JsonWriter& json, const SearchHit& hit) {
   json.end_object();
 }
 
-void write_page(JsonWriter& json, const Page<SearchHit>& page) {
+void write_page(JsonWriter& json, const SearchPage& page) {
   json.key("items").begin_array();
   for (const SearchHit& hit : page.items) write_hit(json, hit);
   json.end_array().optional_member("next", page.next).member("total", std::uint64_t{page.total});
+  if (page.query_is_cut) json.member("queryIsCut", true);
 }
 
 /// A snippet that is safe for a terminal, and which of its bytes matched.
@@ -224,6 +225,9 @@ Result<int> answer(Context& context, SessionSearch& search, const SearchArgument
     context.out.data_line(json.end_object().text());
     return kExitOk;
   }
+  if (page->query_is_cut) {
+    context.warn("the query has more than 64 terms or 64 KiB: what is beyond was left out");
+  }
   if (page->items.empty()) {
     context.note(searched.project
                      ? fmt::format("Nothing found in project {}: `quipu search --all` looks into "
@@ -240,9 +244,24 @@ Result<int> answer(Context& context, SessionSearch& search, const SearchArgument
   return kExitOk;
 }
 
+// One of many questions: as all of them, but for what it says itself.
+Result<SearchPage> answer_one(Store& store, SessionSearch& search, const JsonView& asked,
+                              SearchOptions options, std::size_t limit) {
+  // What was appended since the last question is found.
+  options.refresh = true;
+  if (asked.member("session").is_string()) {
+    auto session = resolve_session(store.sessions(), asked.member("session").string());
+    if (!session) return std::move(session).error();
+    options.session = *session;
+    // It is meant, whosever it is.
+    options.sessions.project = ProjectScope::all();
+  }
+  return search.search(asked.member("text").string(), options, {.after = {}, .limit = limit});
+}
+
 // A line of JSON for each line of JSON: for programs that have many questions.
-Result<int> answer_all(Context& context, SessionSearch& search, const SearchArguments& arguments,
-                       const Searched& searched) {
+Result<int> answer_all(Context& context, Store& store, SessionSearch& search,
+                       const SearchArguments& arguments, const Searched& searched) {
   auto input = Input::open(arguments.queries);
   if (!input) return std::move(input).error();
   LineReader lines(input->fd(), input->place(), kQueryLineBytesMax);
@@ -257,15 +276,18 @@ Result<int> answer_all(Context& context, SessionSearch& search, const SearchArgu
                    fmt::format("{}: line {}: no \"text\"", input->place(), lines.line_number()))
           .with_hint(R"(a query a line: {"id":"q1","text":"words"})");
     }
-    SearchOptions options = searched.options;
-    if (asked.member("session").is_string()) options.session = asked.member("session").string();
-    auto page = search.search(asked.member("text").string(), options,
-                              {.after = {}, .limit = arguments.limit});
-    if (!page) return std::move(page).error();
+    const auto page = answer_one(store, search, asked, searched.options, arguments.limit);
+    const bool is_of_line = !page && (page.error().code() == Code::kNotFound ||
+                                      page.error().code() == Code::kInvalidArgument);
+    if (!page && !is_of_line) return page.error();
     JsonWriter json;
     json.begin_object();
     if (asked.member("id").exists()) json.key("id").raw(asked.member("id").raw());
-    write_page(json, *page);
+    if (page) {
+      write_page(json, *page);
+    } else {
+      json.key("error").raw(error_object(page.error()));
+    }
     context.out.data_line(json.end_object().text());
     // Whoever asks may wait for the answer before it asks again.
     if (auto written = context.out.flush(); !written) return std::move(written).error();
@@ -282,11 +304,15 @@ Result<int> run_search(Context& context, const SearchArguments& arguments) {
   SessionSearch search(*store);
   auto report = with_index_progress(
       context, "Indexing", [&](const IndexProgress& progress) { return search.refresh(progress); });
-  if (!report) return std::move(report).error();
-  warn_of_unread(context, *report);
+  if (!report && report.error().code() != Code::kBusy) return std::move(report).error();
+  if (report) {
+    warn_of_unread(context, *report);
+  } else {
+    context.warn("what is newest may not be found: " + report.error().message());
+  }
   searched->options.refresh = false;
   return arguments.queries.empty() ? answer(context, search, arguments, *searched)
-                                   : answer_all(context, search, arguments, *searched);
+                                   : answer_all(context, *store, search, arguments, *searched);
 }
 
 }  // namespace

@@ -86,6 +86,12 @@ struct SearchHit {
   std::vector<std::string> path{};
 };
 
+/// A page of an answer.
+struct SearchPage : Page<SearchHit> {
+  /// The query has more than 64 terms or 64 KiB, and what is beyond was left out.
+  bool query_is_cut = false;
+};
+
 /// What indexing did.
 struct IndexReport {
   std::uint64_t sessions = 0;  // that were read
@@ -111,14 +117,19 @@ class SessionSearch {
   SessionSearch(SessionSearch&&) noexcept;
   SessionSearch& operator=(SessionSearch&&) noexcept;
 
-  /// Brings the index up to date, then answers, best first (see SearchOptions::refresh).
+  /// Brings the index up to date, then answers, best first (see SearchOptions::refresh). While
+  /// others keep it busy for longer than a few seconds, from what is indexed already.
   /// `Page::total` counts what was ranked: at most a thousand. Pages go on in the same order as
   /// long as nothing is appended. `invalid_argument` for a cursor that is none.
-  Result<Page<SearchHit>> search(std::string_view query, const SearchOptions& options,
-                                 const PageRequest& page = {.after = {}, .limit = 20});
+  Result<SearchPage> search(std::string_view query, const SearchOptions& options,
+                            const PageRequest& page = {.after = {}, .limit = 20});
 
   /// Only brings the index up to date; the first time that is the price of reading all logs.
   Result<IndexReport> refresh(const IndexProgress& progress = {});
+
+  /// The same, unless nobody has searched yet. For who has redacted something: its words leave the
+  /// index with whatever brings it up to date, and this does not wait for a search.
+  Result<IndexReport> refresh_if_made(const IndexProgress& progress = {});
 
   /// Makes the index anew from the logs. Others that search meanwhile do the same work with it.
   Result<IndexReport> rebuild(const IndexProgress& progress = {});

@@ -59,8 +59,8 @@ class TokenSink {
 /// The tokens of a text in order.
 void analyse(std::string_view text, TokenSink& sink);
 
-/// Words that are in every text: they say nothing in a question. `token` as the analyser
-/// gives it.
-bool is_stop_word(std::string_view token);
+/// Words that are in every text: they say nothing in a question. `word` as it is written, in
+/// either case: stems of other words are the same (mining is mine, used is us).
+bool is_stop_word(std::string_view word);
 
 }  // namespace quipu::search

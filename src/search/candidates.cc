@@ -3,9 +3,23 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/json_text.h"
 #include "base/sha256.h"
 
 namespace quipu::search {
+namespace {
+
+bool is_utf8(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at < end;) {
+    const std::size_t bytes = json::utf8_length(at, end);
+    if (bytes == 0) return false;
+    at += bytes;
+  }
+  return true;
+}
+
+}  // namespace
 
 Terms::Terms(const Query& query) {
   const auto take = [this](const std::vector<Term>& terms) {
@@ -68,11 +82,7 @@ void Candidates::note_totals(std::int64_t documents, std::int64_t words) {
 
 bool Candidates::add(std::int64_t key, std::uint32_t length, std::span<const Found> found) {
   if (counts_holders_) {
-    std::vector<bool> seen(terms_.size());
-    for (const Found& one : found) {
-      if (!seen[one.term]) scope_.statistics.holders[one.term] += 1;
-      seen[one.term] = true;
-    }
+    for (const Found& one : found) scope_.statistics.holders[one.term] += 1;
   }
   if (options_.filter && !options_.filter(key)) return false;
   const auto begin = static_cast<std::uint32_t>(found_.size());
@@ -93,7 +103,6 @@ std::vector<Match> Candidates::ranked() {
   for (const Row& row : rows_) {
     std::fill(occurrences.begin(), occurrences.end(), Occurrence{});
     for (std::uint32_t i = row.begin; i < row.end; ++i) {
-      // An expression may name a term twice; it says the same both times.
       occurrences[found_[i].term] = found_[i].occurrence;
     }
     matches.push_back({.key = row.key,
@@ -113,7 +122,9 @@ std::vector<Match> Candidates::ranked() {
 
 std::string tag_word(std::string_view tag) {
   std::string word = "#";
-  word += tag.size() <= kTagBytesMax ? std::string(tag) : "sha256:" + sha256_hex(tag);
+  // A server takes no text that is none.
+  const bool is_kept = tag.size() <= kTagBytesMax && is_utf8(tag);
+  word += is_kept ? std::string(tag) : "sha256:" + sha256_hex(tag);
   // White space and control characters would end a word.
   for (char& c : word) {
     if (static_cast<unsigned char>(c) <= ' ') c = '_';

@@ -64,7 +64,7 @@ class Candidates {
 
   /// Of the whole index: documents and words.
   void note_totals(std::int64_t documents, std::int64_t words);
-  /// False: refused by the filter.
+  /// `found` has each term once. False: refused by the filter.
   bool add(std::int64_t key, std::uint32_t length, std::span<const Found> found);
   std::size_t size() const { return rows_.size(); }
 
@@ -85,8 +85,8 @@ class Candidates {
   std::vector<Found> found_;
 };
 
-/// A tag as a word of an index: without white space, not too long, and beginning with `#` as no
-/// word of a text does.
+/// A tag as a word of an index: UTF-8 without white space, not too long, and beginning with `#` as
+/// no word of a text does.
 std::string tag_word(std::string_view tag);
 
 }  // namespace quipu::search

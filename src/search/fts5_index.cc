@@ -30,13 +30,19 @@ void append_quoted(std::string& to, std::string_view text) {
 // A MATCH expression, and which term each of its phrases is.
 class Expression {
  public:
+  /// The same phrase may be there twice, and a term may have several.
+  struct Phrase {
+    int term = -1;  // negative: none
+    std::size_t form = 0;
+
+    bool operator==(const Phrase&) const = default;
+  };
+
   explicit Expression(const Terms& terms) : terms_(terms) {}
 
   void add(std::string_view words) { text_ += words; }
 
-  void add_term(std::size_t term) {
-    add_phrase(terms_[term].tokens, terms_[term].is_prefix, static_cast<int>(term));
-  }
+  void add_term(std::size_t term) { add_forms(terms_[term], static_cast<int>(term)); }
   void add_terms(std::span<const std::size_t> terms, std::string_view joined_by) {
     text_ += '(';
     for (std::size_t i = 0; i < terms.size(); ++i) {
@@ -50,7 +56,7 @@ class Expression {
     text_ += " NOT (";
     for (std::size_t i = 0; i < terms.size(); ++i) {
       if (i > 0) text_ += " OR ";
-      add_phrase(terms[i].tokens, terms[i].is_prefix, -1);
+      add_forms(terms[i], -1);
     }
     text_ += ')';
   }
@@ -70,13 +76,24 @@ class Expression {
   }
 
   const std::string& text() const { return text_; }
-  /// Negative: none.
-  int term_of(std::uint32_t phrase) const {
-    return phrase < phrases_.size() ? phrases_[phrase] : -1;
+  Phrase phrase(std::uint32_t number) const {
+    return number < phrases_.size() ? phrases_[number] : Phrase();
   }
 
  private:
-  void add_phrase(std::span<const std::string> tokens, bool is_prefix, int term) {
+  // As it is, and with each of the stems in the place of its last token.
+  void add_forms(const Term& term, int number) {
+    text_ += '(';
+    add_phrase(term.tokens, term.is_prefix, {.term = number, .form = 0});
+    std::vector<std::string> tokens = term.tokens;
+    for (std::size_t i = 0; i < term.stems.size(); ++i) {
+      text_ += " OR ";
+      tokens.back() = term.stems[i];
+      add_phrase(tokens, false, {.term = number, .form = i + 1});
+    }
+    text_ += ')';
+  }
+  void add_phrase(std::span<const std::string> tokens, bool is_prefix, const Phrase& phrase) {
     std::string words;
     for (const std::string& token : tokens) {
       if (!words.empty()) words += ' ';
@@ -84,21 +101,21 @@ class Expression {
     }
     append_quoted(text_, words);
     if (is_prefix) text_ += " *";
-    phrases_.push_back(term);
+    phrases_.push_back(phrase);
   }
   void add_any_tag(std::span<const std::string> tags) {
     text_ += '(';
     for (std::size_t i = 0; i < tags.size(); ++i) {
       if (i > 0) text_ += " OR ";
       const std::string tag = tag_word(tags[i]);
-      add_phrase({&tag, 1}, false, -1);
+      add_phrase({&tag, 1}, false, {});
     }
     text_ += ')';
   }
 
   const Terms& terms_;
   std::string text_;
-  std::vector<int> phrases_;
+  std::vector<Phrase> phrases_;
 };
 
 class Fts5Index : public TextIndex {
@@ -254,17 +271,23 @@ class Fts5Index : public TextIndex {
     TRY_ASSIGN(const auto rows, engine.ask(tally_.c_str(), params));
     sql::Tally tally;
     std::vector<Found> found;
+    std::vector<Expression::Phrase> counted;
     while (most > 0) {
       TRY_ASSIGN(const bool more, rows->next());
       if (!more) break;
       if (!sql::read_tally(rows->text(1), tally)) return bad_tally();
       candidates.note_totals(tally.rows, tally.words);
       found.clear();
-      for (const sql::PhraseTally& phrase : tally.phrases) {
-        const int term = expression.term_of(phrase.phrase);
-        if (term < 0) continue;
-        found.push_back({.term = static_cast<std::uint32_t>(term),
-                         .occurrence = {.in_text = phrase.first, .in_context = phrase.second}});
+      counted.clear();
+      for (const sql::PhraseTally& tallied : tally.phrases) {
+        const Expression::Phrase phrase = expression.phrase(tallied.phrase);
+        if (phrase.term < 0 || std::ranges::find(counted, phrase) != counted.end()) continue;
+        counted.push_back(phrase);
+        const auto term = static_cast<std::uint32_t>(phrase.term);
+        auto one = std::ranges::find(found, term, &Found::term);
+        if (one == found.end()) one = found.insert(found.end(), {.term = term});
+        one->occurrence.in_text += tallied.first;
+        one->occurrence.in_context += tallied.second;
       }
       if (candidates.add(rows->integer(0), tally.row_words, found)) --most;
     }

@@ -60,7 +60,7 @@ std::string IndexDatabase::version_of(const IndexTables& tables) const {
   return tables.version + " analyser " + std::to_string(kAnalyserVersion);
 }
 
-Result<bool> IndexDatabase::prepare(const IndexTables& tables) {
+Result<bool> IndexDatabase::prepare(const IndexTables& tables, const FirstRows& first_rows) {
   const std::string wanted = version_of(tables);
   TRY_ASSIGN(const auto engine, pool_->lease());
   TRY_ASSIGN(const std::string found, version_in(*engine, tables.name));
@@ -72,6 +72,9 @@ Result<bool> IndexDatabase::prepare(const IndexTables& tables) {
   for (const std::string& name : tables.text_indexes) {
     for (std::string& text : text_index(name)->creation()) add(std::move(text), writes);
   }
+  if (first_rows) {
+    for (sql::Command& row : first_rows()) writes.commands.push_back(std::move(row));
+  }
   writes.commands.push_back({.text = kSetVersion, .params = {tables.name, wanted}});
   auto made = engine->commit(writes.commands, sql::Sync::kLater);
   if (made.ok()) return true;
@@ -79,6 +82,12 @@ Result<bool> IndexDatabase::prepare(const IndexTables& tables) {
   TRY_ASSIGN(const std::string now, version_in(*engine, tables.name));
   if (now == wanted) return true;
   return std::move(made).error();
+}
+
+Result<bool> IndexDatabase::has(const IndexTables& tables) {
+  TRY_ASSIGN(const auto engine, pool_->lease());
+  TRY_ASSIGN(const std::string found, version_in(*engine, tables.name));
+  return !found.empty();
 }
 
 Result<void> IndexDatabase::drop(const IndexTables& tables) {
@@ -90,11 +99,13 @@ Result<void> IndexDatabase::drop(const IndexTables& tables) {
   return engine->commit(writes.commands, sql::Sync::kLater);
 }
 
+// Their own tables first, in the order in which they are named: whoever writes takes them in the
+// same order, and a server lets neither wait for the other.
 void IndexDatabase::drop(const IndexTables& tables, Writes& into) const {
+  for (const sql::Text& text : tables.drop) into.commands.push_back({.text = text});
   for (const std::string& name : tables.text_indexes) {
     for (std::string& text : text_index(name)->removal()) add(std::move(text), into);
   }
-  for (const sql::Text& text : tables.drop) into.commands.push_back({.text = text});
 }
 
 }  // namespace quipu::search

@@ -58,13 +58,20 @@ class IndexDatabase {
   /// A connection. Whoever finds damage (`corrupt`) calls `discard` and begins with `prepare`.
   Result<sql::Pool::Lease> lease() { return pool_->lease(); }
 
-  /// Makes the tables if need be. True: they are new and empty.
-  Result<bool> prepare(const IndexTables& tables);
+  /// What is in new tables before anybody sees them.
+  using FirstRows = std::function<std::vector<sql::Command>()>;
+
+  /// Makes the tables if need be. True: they are new, and have the first rows only.
+  Result<bool> prepare(const IndexTables& tables, const FirstRows& first_rows = {});
+  /// Whether somebody has made them, in whatever version.
+  Result<bool> has(const IndexTables& tables);
   /// Drops them; the next `prepare` makes them.
   Result<void> drop(const IndexTables& tables);
   /// Empties a file whose content is not to be believed, whosever tables they are.
   /// Nothing in PostgreSQL.
   Result<void> discard() { return empty_ ? empty_() : Result<void>(); }
+  /// The same, and where there is no file to be emptied these tables are dropped.
+  Result<void> discard(const IndexTables& tables) { return empty_ ? empty_() : drop(tables); }
 
  private:
   std::string version_of(const IndexTables& tables) const;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "search/analyser.h"
 #include "search/characters.h"
+#include "search/stemmer.h"
 
 namespace quipu::search {
 namespace {
@@ -17,6 +19,49 @@ constexpr std::string_view kWideSpace = "\u3000";
 
 bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
 
+// Endings that the stemmer takes off, so that what is typed may stop in the middle of one, and how
+// many letters of it must be there: some are taken off words so short that one letter would
+// make other words of them (perf is no perful). Not -ing: what ends with -in is a word by itself.
+struct Ending {
+  std::string_view text;
+  std::size_t least = 1;
+};
+constexpr Ending kEndings[] = {
+    {"ability"},  {"able"},   {"al"},         {"ance"},  {"ant"},     {"ate"},       {"ation"},
+    {"ator"},     {"ed"},     {"ement"},      {"ence"},  {"ent"},     {"er"},        {"es"},
+    {"ibility"},  {"ible"},   {"ic"},         {"ical"},  {"ies"},     {"ion"},       {"ism"},
+    {"ity"},      {"ive"},    {"ization"},    {"ize"},   {"izer"},    {"ment"},      {"ous"},
+    {"ative", 2}, {"ful", 2}, {"iveness", 2}, {"ly", 2}, {"ness", 2}, {"ousness", 2}};
+constexpr std::size_t kStemsMax = 16;
+
+// Stems of words that begin with `word` and do not begin so themselves.
+std::vector<std::string> stems_of_beginning(const std::string& word) {
+  std::set<std::string> stems;
+  const auto note = [&](std::string whole) {
+    whole.resize(stem(whole));
+    if (!whole.starts_with(word) && stems.size() < kStemsMax) stems.insert(std::move(whole));
+  };
+  note(word);
+  for (const Ending& ending : kEndings) {
+    for (std::size_t there = ending.least; there < ending.text.size(); ++there) {
+      if (!word.ends_with(ending.text.substr(0, there))) continue;
+      note(word + std::string(ending.text.substr(there)));
+    }
+  }
+  return {stems.begin(), stems.end()};
+}
+
+// `written` in small letters; nothing when it has others than those of the stemmer.
+std::optional<std::string> stemmable(std::string_view written) {
+  std::string word(written);
+  for (char& c : word) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c < 'a' || c > 'z') return std::nullopt;
+  }
+  if (word.size() > kTokenBytesMax) return std::nullopt;
+  return word;
+}
+
 // The tokens of a piece of the query, as one term.
 class PhraseSink : public TokenSink {
  public:
@@ -28,6 +73,7 @@ class PhraseSink : public TokenSink {
       }
       if (tokens.empty()) begin_ = token.begin;
       tokens.emplace_back(token.text);
+      last_begin_ = token.begin;
       end_ = token.end;
     } else if (tokens.size() == 1 && name_.empty() && token.begin == begin_) {
       name_ = token.text;
@@ -42,12 +88,18 @@ class PhraseSink : public TokenSink {
     return name_;
   }
 
+  /// The last token in the source.
+  std::string_view last_of(std::string_view text) const {
+    return text.substr(last_begin_, end_ - last_begin_);
+  }
+
   std::vector<std::string> tokens;
   bool is_cut = false;
 
  private:
   std::string name_;
   std::size_t begin_ = 0;
+  std::size_t last_begin_ = 0;
   std::size_t end_ = 0;
   std::size_t name_end_ = 0;
 };
@@ -72,7 +124,7 @@ class Parser : public TokenSink {
     Term term{.tokens = {std::string(token.text)},
               .is_prefix = is_lone,
               .weight = token.same_place ? kOtherFormWeight : 1};
-    if (is_stop_word(token.text)) {
+    if (is_stop_word(chunk_.substr(token.begin, token.end - token.begin))) {
       // Not a word of the query unless it stays alone, so not counted.
       if (stop_words_.size() < kTermsMax && !is_known(stop_words_, term)) {
         stop_words_.push_back(std::move(term));
@@ -140,6 +192,7 @@ class Parser : public TokenSink {
     if (sign != '\0' || is_prefix) {
       add_phrase(sign == '\0' ? query_.any : into, chunk, is_prefix);
     } else {
+      chunk_ = chunk;
       analyse(chunk, *this);
     }
   }
@@ -172,10 +225,16 @@ class Parser : public TokenSink {
     analyse(text, sink);
     query_.is_cut |= sink.is_cut;
     if (sink.tokens.empty()) return;
-    // src/fs/* means names that begin so.
-    if (const auto name = sink.name(); name && is_prefix) sink.tokens = {*name};
-    is_prefix |= is_lone_pair_character(sink.tokens.back());
-    add(into, {.tokens = std::move(sink.tokens), .is_prefix = is_prefix});
+    Term term;
+    if (const auto name = sink.name(); name && is_prefix) {
+      sink.tokens = {*name};  // src/fs/* means names that begin so
+    } else if (const auto word = stemmable(sink.last_of(text)); word && is_prefix) {
+      sink.tokens.back() = *word;
+      term.stems = stems_of_beginning(*word);
+    }
+    term.is_prefix = is_prefix || is_lone_pair_character(sink.tokens.back());
+    term.tokens = std::move(sink.tokens);
+    add(into, std::move(term));
   }
 
   // Whether it is there; then it has the greater of both weights.
@@ -201,12 +260,18 @@ class Parser : public TokenSink {
   std::string_view text_;
   std::span<const std::string_view> fields_;
   std::size_t at_ = 0;
+  std::string_view chunk_;  // whose words are taken
   Query query_;
   std::size_t term_count_ = 0;
   std::vector<Term> stop_words_;
 };
 
 }  // namespace
+
+bool Term::has(std::size_t nth, std::string_view word) const {
+  if (!is_prefix || nth + 1 < tokens.size()) return word == tokens[nth];
+  return word.starts_with(tokens[nth]) || std::ranges::find(stems, word) != stems.end();
+}
 
 Query parse_query(std::string_view text, std::span<const std::string_view> fields) {
   return Parser(text, fields).parse();

@@ -11,8 +11,9 @@
 //
 // Words are the analyser's. Stop words are dropped unless nothing else remains. A name is searched
 // by its parts and as a whole; after a sign, by its parts in order, so that it is found in longer
-// names; before
-// `*`, as a whole. One character of a script without spaces is looked up as a prefix (analyser.h).
+// names; before `*`, as a whole. A word before `*` is not finished and has no stem: it is looked up
+// as it is written, together with the stems of what it may become. One character of a script
+// without spaces is looked up as a prefix (analyser.h).
 #pragma once
 
 #include <cstddef>
@@ -33,10 +34,16 @@ struct Term {
   std::vector<std::string> tokens{};
   /// The last token is the beginning of a word.
   bool is_prefix = false;
+  /// Then: stems of words that begin so and do not themselves (optimiz*: optim). A word that has
+  /// one of them counts like one that begins so.
+  std::vector<std::string> stems{};
   /// What it counts beside others. Less than 1 for other forms of what is asked for anyway.
   double weight = 1;
 
   bool operator==(const Term&) const = default;
+
+  /// Whether a word of a text is the `nth` of the term.
+  bool has(std::size_t nth, std::string_view word) const;
 };
 
 struct Query {

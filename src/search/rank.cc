@@ -22,14 +22,18 @@ std::vector<double> worths(const Statistics& statistics) {
   return worths;
 }
 
-double bm25(std::span<const Occurrence> occurrences, std::span<const double> worth, double length,
-            double average_length, double context_weight) {
+double share(double count, double length, double average_length) {
   const double relative = average_length > 0 ? length / average_length : 1;
   const double damping = kSaturation * (1 - kLengthShare + kLengthShare * relative);
+  return count > 0 ? count * (kSaturation + 1) / (count + damping) : 0;
+}
+
+double bm25(std::span<const Occurrence> occurrences, std::span<const double> worth, double length,
+            double average_length, double context_weight) {
   double score = 0;
   for (std::size_t i = 0; i < occurrences.size(); ++i) {
     const double count = occurrences[i].in_text + context_weight * occurrences[i].in_context;
-    if (count > 0) score += worth[i] * count * (kSaturation + 1) / (count + damping);
+    score += worth[i] * share(count, length, average_length);
   }
   return score;
 }

@@ -29,6 +29,9 @@ struct Occurrence {
 /// For each term, what it is worth.
 std::vector<double> worths(const Statistics& statistics);
 
+/// What part of its worth a term brings to a document that has it `count` times; up to 2.2.
+double share(double count, double length, double average_length);
+
 /// `occurrences` and `worth` have an element a term.
 double bm25(std::span<const Occurrence> occurrences, std::span<const double> worth, double length,
             double average_length, double context_weight);

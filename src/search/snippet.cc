@@ -35,11 +35,6 @@ struct Phrase {
 };
 static_assert(kTermsMax <= 64, "one bit a token");
 
-bool is_match(const Term& term, std::size_t nth, std::string_view token) {
-  const bool is_prefix = term.is_prefix && nth + 1 == term.tokens.size();
-  return is_prefix ? token.starts_with(term.tokens[nth]) : token == term.tokens[nth];
-}
-
 // Finds where a text has the terms of a query.
 class Matcher : public TokenSink {
  public:
@@ -74,6 +69,7 @@ class Matcher : public TokenSink {
       phrases_.push_back({.term = &term, .number = number});
     } else if (!term.tokens.empty() && term.is_prefix) {
       prefixes_.emplace_back(term.tokens[0], number);
+      for (const std::string& stem : term.stems) words_.emplace(stem, number);
     } else if (!term.tokens.empty()) {
       words_.emplace(term.tokens[0], number);
     }
@@ -99,7 +95,7 @@ class Matcher : public TokenSink {
       }
       const std::size_t size = std::min<std::size_t>(phrase.term->tokens.size(), 64);
       for (std::size_t i = 0; i < size; ++i) {
-        if (is_match(*phrase.term, i, token.text)) phrase.here |= std::uint64_t{1} << i;
+        if (phrase.term->has(i, token.text)) phrase.here |= std::uint64_t{1} << i;
       }
       phrase.state = ((phrase.state_before << 1) | 1) & phrase.here;
       if ((phrase.state >> (size - 1) & 1) != 0) {

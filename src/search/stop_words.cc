@@ -26,28 +26,24 @@ constexpr std::string_view kWords =
     "s t d ll m re ve don doesn didn isn aren wasn weren hasn haven hadn won wouldn couldn "
     "shouldn mustn ain";
 
-struct Collect : TokenSink {
-  bool take(const Token& token) override {
-    words.emplace_back(token.text);
-    return true;
+std::vector<std::string_view> sorted_words() {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < kWords.size();) {
+    const std::size_t end = std::min(kWords.find(' ', at), kWords.size());
+    words.push_back(kWords.substr(at, end - at));
+    at = end + 1;
   }
-  std::vector<std::string> words;
-};
-
-// As the analyser gives them: stemmed.
-std::vector<std::string> analysed() {
-  Collect collect;
-  analyse(kWords, collect);
-  std::ranges::sort(collect.words);
-  return collect.words;
+  std::ranges::sort(words);
+  return words;
 }
 
 }  // namespace
 
-bool is_stop_word(std::string_view token) {
-  static const std::vector<std::string> words = analysed();
-  return std::ranges::binary_search(words, token, {},
-                                    [](const std::string& w) -> std::string_view { return w; });
+bool is_stop_word(std::string_view word) {
+  static const std::vector<std::string_view> words = sorted_words();
+  std::string lower(word);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return std::ranges::binary_search(words, std::string_view(lower));
 }
 
 }  // namespace quipu::search

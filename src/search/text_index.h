@@ -43,7 +43,7 @@ struct Document {
   std::int64_t key = 0;
   std::string_view text{};
   std::string_view context{};
-  /// Of a tag that is longer than kTagBytesMax the hash is kept; white space is `_`.
+  /// Of a tag that is longer than kTagBytesMax, or no UTF-8, the hash is kept; white space is `_`.
   std::vector<std::string> tags{};
 };
 inline constexpr std::size_t kTagBytesMax = 256;

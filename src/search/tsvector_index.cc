@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
@@ -13,7 +14,7 @@
 namespace quipu::search {
 namespace {
 
-// The server chooses these by which terms they have; then they are ranked by counts.
+// So many at least are ranked by where their words are.
 constexpr std::size_t kRanked = 500;
 
 class TsvectorIndex : public TextIndex {
@@ -38,11 +39,16 @@ class TsvectorIndex : public TextIndex {
                  " WHERE words @@ q.one::tsquery LIMIT $2) AS counted)"
                  " FROM unnest(CAST($1 AS text)::text[]) WITH ORDINALITY AS q(one, n)"
                  " ORDER BY q.n"),
-        find_(
-            "SELECT key, (SELECT coalesce(sum(t.worth), 0) FROM unnest(CAST($2 AS"
-            " text)::text[]::tsquery[], CAST($3 AS text)::bigint[]) AS t(one, worth)"
-            " WHERE words @@ t.one)::bigint FROM @" +
-            name_ + " WHERE words @@ CAST($1 AS text)::tsquery ORDER BY key DESC LIMIT $4"),
+        find_("SELECT key FROM @" + name_ +
+              " WHERE words @@ CAST($1 AS text)::tsquery AND key < $2 ORDER BY key DESC LIMIT $3"),
+        // Of the text (and of words without places) and of the context: D, C, B, A.
+        estimate_(
+            "SELECT key, length, array_to_string(ARRAY(SELECT concat_ws(' ',"
+            " ts_rank(ARRAY[1,1,0,1]::real[], words, q.one),"
+            " ts_rank(ARRAY[0,0,1,0]::real[], words, q.one))"
+            " FROM unnest(CAST($1 AS text)::text[]::tsquery[]) AS q(one)), ' ')"
+            " FROM @" +
+            name_ + " WHERE key = ANY(CAST($2 AS text)::bigint[])"),
         read_(
             "SELECT key, length, (SELECT string_agg(w.lexeme || ' ' || coalesce("
             "array_to_string(w.positions, ','), '') || ' ' ||"
@@ -94,8 +100,8 @@ class TsvectorIndex : public TextIndex {
     ranking.filter = nullptr;  // asked when they are found
     Candidates candidates(terms, ranking, scope);
     for (const Choice& choice : choose(terms, scope)) {
-      TRY_ASSIGN(const auto keys,
-                 find(engine, terms, choice, narrow + refused(query), options, scope));
+      TRY_ASSIGN(auto keys, find(engine, terms, choice, narrow + refused(query), options));
+      TRY(leave_best(engine, terms, options, scope, keys));
       TRY(read(engine, terms, keys, candidates));
       if (candidates.size() >= options.limit) break;
     }
@@ -154,45 +160,107 @@ class TsvectorIndex : public TextIndex {
     return {};
   }
 
-  // Keys of the documents to be ranked: those whose terms are worth most, newest of equals.
+  // Keys of the documents that match and pass the filter, newest first.
   Result<std::vector<std::int64_t>> find(sql::Engine& engine, const Terms& terms,
                                          const Choice& choice, const std::string& narrow,
-                                         const MatchOptions& options, const Scope& scope) const {
+                                         const MatchOptions& options) const {
     std::vector<std::string> finding;
-    std::vector<std::string> queries;
-    std::vector<std::string> worth_texts;
-    const std::vector<double> worth = worths(scope.statistics);
     for (const std::size_t term : choice.finding) finding.push_back(term_query(terms[term]));
+    const std::string all = joined(finding, choice.all_needed ? " & " : " | ") + narrow;
+    const auto most = static_cast<std::size_t>(choice.most);
+    std::vector<std::int64_t> found;
+    std::int64_t below = std::numeric_limits<std::int64_t>::max();
+    // The filter is ours: until enough have passed it, or there are no more.
+    for (std::int64_t seen = choice.most; seen == choice.most && found.size() < most;) {
+      const sql::Param params[] = {all, below, choice.most};
+      TRY_ASSIGN(const auto rows, engine.ask(find_.c_str(), params));
+      for (seen = 0; found.size() < most; ++seen) {
+        TRY_ASSIGN(const bool more, rows->next());
+        if (!more) break;
+        below = rows->integer(0);
+        if (!options.filter || options.filter(below)) found.push_back(below);
+      }
+    }
+    return found;
+  }
+
+  // To give out the places of words is what costs. Of many documents those are asked for them that
+  // are best by what the server can count itself.
+  Result<void> leave_best(sql::Engine& engine, const Terms& terms, const MatchOptions& options,
+                          const Scope& scope, std::vector<std::int64_t>& keys) const {
+    const std::size_t count = std::max(kRanked, options.limit);
+    if (keys.size() <= count) return {};
+    std::vector<double> worth = worths(scope.statistics);
+    std::vector<std::string> queries;
     for (std::size_t i = 0; i < terms.size(); ++i) {
       queries.push_back(term_query(terms[i]));
-      worth_texts.push_back(std::to_string(std::llround(worth[i] * 1e6)));
+      worth[i] *= terms[i].weight;
     }
-    const std::string all = joined(finding, choice.all_needed ? " & " : " | ") + narrow;
     const std::string ones = array_text(queries);
-    const std::string worths = array_text(worth_texts);
-    const sql::Param params[] = {all, ones, worths, choice.most};
-    TRY_ASSIGN(const auto rows, engine.ask(find_.c_str(), params));
-    std::vector<std::pair<std::int64_t, std::int64_t>> found;  // worth, key
+    const std::string wanted = array_text(texts_of(keys));
+    const sql::Param params[] = {ones, wanted};
+    TRY_ASSIGN(const auto rows, engine.ask(estimate_.c_str(), params));
+    std::vector<std::pair<double, std::int64_t>> estimated;
     for (;;) {
       TRY_ASSIGN(const bool more, rows->next());
       if (!more) break;
-      const std::int64_t key = rows->integer(0);
-      if (!options.filter || options.filter(key)) found.emplace_back(rows->integer(1), key);
+      const auto length = static_cast<double>(rows->integer(1));
+      double score = 0;
+      std::string_view ranks = rows->text(2);
+      for (const double one : worth) {
+        const double often = count_of(ranks, options.context_weight);
+        score += one * share(often, length, scope.statistics.average_length);
+      }
+      estimated.emplace_back(score, rows->integer(0));
     }
-    const std::size_t count = std::min(found.size(), std::max(kRanked, options.limit));
-    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count),
-                      found.end(), std::greater<>());
-    std::vector<std::int64_t> keys;
-    for (std::size_t i = 0; i < count; ++i) keys.push_back(found[i].second);
-    return keys;
+    const auto end =
+        estimated.begin() + static_cast<std::ptrdiff_t>(std::min(count, estimated.size()));
+    std::partial_sort(estimated.begin(), end, estimated.end(), std::greater<>());
+    keys.clear();
+    for (auto one = estimated.begin(); one != end; ++one) keys.push_back(one->second);
+    return {};
+  }
+
+  // How often a word is in a document, by the next two of the server's ranks. A rank is the
+  // sum of 1/n² over all places of the word that count, 1 for the first of them, as part of what
+  // the sum would be without end. Those of the context come after those of the text.
+  static double count_of(std::string_view& ranks, double context_weight) {
+    const double text_rank = next_rank(ranks);
+    const double context_rank = next_rank(ranks);
+    const double in_text = places_of(text_rank);
+    // Words of a phrase that are not all there have a rank that is hardly one.
+    if (context_rank < kRankLeast) return in_text;
+    const double first = (1 - 1 / ((in_text + 1) * (in_text + 1))) * kPart;
+    return in_text + context_weight * (places_of(text_rank + context_rank - first) - in_text);
+  }
+
+  static double next_rank(std::string_view& ranks) {
+    double rank = 0;
+    const std::size_t end = std::min(ranks.find(' '), ranks.size());
+    std::from_chars(ranks.data(), ranks.data() + end, rank);
+    ranks.remove_prefix(std::min(end + 1, ranks.size()));
+    return rank;
+  }
+
+  // What is missing of the sum after n places is near 1/(n + ½).
+  static double places_of(double rank) {
+    return rank < kRankLeast ? 0 : kPart / (1 - std::min(rank, kRankMost)) - 0.5;
+  }
+
+  static constexpr double kPart = 0.6079271;  // 6/π²: of one place
+  static constexpr double kRankLeast = 1e-9;
+  static constexpr double kRankMost = 0.997621;  // of 255 places: more are not kept
+
+  static std::vector<std::string> texts_of(std::span<const std::int64_t> keys) {
+    std::vector<std::string> texts;
+    for (const std::int64_t key : keys) texts.push_back(std::to_string(key));
+    return texts;
   }
 
   Result<void> read(sql::Engine& engine, const Terms& terms, std::span<const std::int64_t> keys,
                     Candidates& candidates) const {
-    std::vector<std::string> key_texts;
-    for (const std::int64_t key : keys) key_texts.push_back(std::to_string(key));
     const Lexemes lexemes(terms);
-    const std::string wanted = array_text(key_texts);
+    const std::string wanted = array_text(texts_of(keys));
     const std::string words = array_text(lexemes.words());
     const std::string prefixes = array_text(lexemes.prefixes());
     const sql::Param params[] = {wanted, words, prefixes};
@@ -207,7 +275,7 @@ class TsvectorIndex : public TextIndex {
 
   const std::string name_;
   const std::string add_one_, add_many_, remove_one_, remove_many_, clear_, scope_, totals_,
-      holders_, find_, read_;
+      holders_, find_, estimate_, read_;
 };
 
 }  // namespace

@@ -117,24 +117,19 @@ WordPlaces read_words(std::string_view lines) {
   return words;
 }
 
-std::set<Place> places_of(const WordPlaces& words, const std::string& token, bool is_prefix) {
+std::set<Place> places_of(const WordPlaces& words, const Term& term, std::size_t nth) {
   std::set<Place> places;
   for (const auto& [word, own] : words) {
-    if (is_prefix ? word.starts_with(token) : word == token) {
-      places.insert(own.begin(), own.end());
-    }
+    if (term.has(nth, word)) places.insert(own.begin(), own.end());
   }
   return places;
 }
 
 Occurrence occurrence_of(const Term& term, const WordPlaces& words) {
   const std::size_t count = term.tokens.size();
-  const auto places = [&](std::size_t i) {
-    return places_of(words, term.tokens[i], term.is_prefix && i + 1 == count);
-  };
-  std::set<Place> ends = places(0);
+  std::set<Place> ends = places_of(words, term, 0);
   for (std::size_t i = 1; i < count && !ends.empty(); ++i) {
-    const std::set<Place> here = places(i);
+    const std::set<Place> here = places_of(words, term, i);
     std::set<Place> next;
     for (const Place& place : ends) {
       const Place follower{.at = place.at + 1, .is_context = place.is_context};
@@ -165,11 +160,18 @@ TsvectorText tsvector_text(const Document& document) {
 
 std::string term_query(const Term& term) {
   std::string query;
-  for (const std::string& token : term.tokens) {
-    if (!query.empty()) query += " <-> ";
-    append_quoted(query, token);
+  for (std::size_t i = 0; i < term.tokens.size(); ++i) {
+    if (i > 0) query += " <-> ";
+    const bool is_last = i + 1 == term.tokens.size();
+    if (is_last && !term.stems.empty()) query += '(';
+    append_quoted(query, term.tokens[i]);
+    if (is_last && term.is_prefix) query += ":*";
   }
-  if (term.is_prefix) query += ":*";
+  for (const std::string& stem : term.stems) {
+    query += " | ";
+    append_quoted(query, stem);
+  }
+  if (!term.stems.empty()) query += ')';
   return term.tokens.size() > 1 ? "(" + query + ")" : query;
 }
 
@@ -226,6 +228,7 @@ Lexemes::Lexemes(const Terms& terms) : terms_(terms) {
       const bool is_prefix = terms[i].is_prefix && k + 1 == tokens.size();
       (is_prefix ? prefixes_ : words_).push_back(tokens[k]);
     }
+    words_.insert(words_.end(), terms[i].stems.begin(), terms[i].stems.end());
   }
 }
 

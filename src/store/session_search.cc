@@ -93,13 +93,17 @@ class Searching {
         options_(options),
         seen_(*store.backend()) {}
 
-  Result<Page<SearchHit>> run(const PageRequest& page) {
+  Result<SearchPage> run(const PageRequest& page) {
     std::optional<Rank> after;
     if (!page.after.empty()) {
       TRY_ASSIGN(after, read_cursor(page.after));
     }
-    if (query_.words.is_empty()) return Page<SearchHit>();
-    if (options_.refresh) TRY(index_.refresh());
+    if (query_.words.is_empty()) return empty_page();
+    if (options_.refresh) {
+      const auto fresh = index_.refresh();
+      // Others write it for long: what is indexed is an answer.
+      if (!fresh.ok() && fresh.error().code() != Code::kBusy) return Error(fresh.error());
+    }
     if (needs_list()) TRY(list_sessions());
     TRY_ASSIGN(view::Narrowing where, narrowing());
     TRY_ASSIGN(std::vector<view::Found> found, index_.match(query_.words, where));
@@ -108,6 +112,12 @@ class Searching {
   }
 
  private:
+  SearchPage empty_page() const {
+    SearchPage page;
+    page.query_is_cut = query_.words.is_cut;
+    return page;
+  }
+
   // Where everything is searched nobody needs to know all there is.
   bool needs_list() const {
     return !lets_all_through(options_.sessions) || !query_.projects.empty() ||
@@ -207,9 +217,9 @@ class Searching {
     return (!from || **time >= *from) && (!to || **time < *to);
   }
 
-  Result<Page<SearchHit>> show(const std::vector<view::Found>& found,
-                               const std::optional<Rank>& after, std::size_t limit) {
-    Page<SearchHit> page;
+  Result<SearchPage> show(const std::vector<view::Found>& found, const std::optional<Rank>& after,
+                          std::size_t limit) {
+    SearchPage page = empty_page();
     page.total = found.size();
     Rank last;
     for (const view::Found& one : found) {
@@ -298,9 +308,9 @@ SessionSearch::~SessionSearch() = default;
 SessionSearch::SessionSearch(SessionSearch&&) noexcept = default;
 SessionSearch& SessionSearch::operator=(SessionSearch&&) noexcept = default;
 
-Result<Page<SearchHit>> SessionSearch::search(std::string_view query, const SearchOptions& options,
-                                              const PageRequest& page) {
-  return guarded([&]() -> Result<Page<SearchHit>> {
+Result<SearchPage> SessionSearch::search(std::string_view query, const SearchOptions& options,
+                                         const PageRequest& page) {
+  return guarded([&]() -> Result<SearchPage> {
     TRY(state_->store.sessions().check_open());
     if (options.role && !is_search_role(lower(*options.role))) {
       return Error(Code::kInvalidArgument, "no role: " + *options.role)
@@ -320,6 +330,14 @@ Result<IndexReport> SessionSearch::refresh(const IndexProgress& progress) {
   return guarded([&]() -> Result<IndexReport> {
     TRY(state_->store.sessions().check_open());
     return state_->index.refresh(progress);
+  });
+}
+
+Result<IndexReport> SessionSearch::refresh_if_made(const IndexProgress& progress) {
+  return guarded([&]() -> Result<IndexReport> {
+    TRY(state_->store.sessions().check_open());
+    TRY_ASSIGN(const bool is_made, state_->index.is_made());
+    return is_made ? state_->index.refresh(progress) : IndexReport();
   });
 }
 

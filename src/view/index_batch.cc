@@ -19,6 +19,7 @@ constexpr std::size_t kLogsMax = 4096;
 struct Redacted {
   std::set<Ordinal> before;
   std::set<Ordinal> since;
+  bool is_new = false;  // some of them are not seen yet, whatever they name
 };
 
 Result<Redacted> redacted_in(const LogView& own, Ordinal seen) {
@@ -26,6 +27,7 @@ Result<Redacted> redacted_in(const LogView& own, Ordinal seen) {
   const FoldState& fold = own.fold();
   Ordinal fact = fold.last_fact[static_cast<std::size_t>(EntryType::kRedaction)];
   if (fact == kNone || fact - fold.base < seen) return redacted;
+  redacted.is_new = true;
   while (fact != kNone) {
     TRY_ASSIGN(const StoredEntry stored, own.entry(fact - fold.base));
     const Ordinal target = stored.place.parent;
@@ -39,9 +41,8 @@ Result<Redacted> redacted_in(const LogView& own, Ordinal seen) {
 
 }  // namespace
 
-IndexBatch::IndexBatch(const SearchState& before, std::int64_t generation)
-    : before_(before), after_(before) {
-  after_.generation = generation;
+IndexBatch::IndexBatch(const SearchState& before) : before_(before), after_(before) {
+  ++after_.generation;
 }
 
 bool IndexBatch::is_full() const {
@@ -66,6 +67,7 @@ IndexBatch::Spoken IndexBatch::spoken(const SearchBlock& block, Ordinal own, Sai
 
 Result<void> IndexBatch::take_out_redacted(const Lineage& lineage, SaidReader& reader, Step& step) {
   TRY_ASSIGN(const Redacted redacted, redacted_in(lineage.own(), step.log.seen));
+  step.has_redactions = redacted.is_new;
   for (const Ordinal own : redacted.since) {
     if (own >= step.log.cursor.entries || redacted.before.contains(own)) continue;
     Said said;
@@ -138,9 +140,11 @@ Result<void> IndexBatch::add(Backend& backend, const SurveyedLog& log) {
   if (!first_time) changed->second = std::min(changed->second, step.first_block);
   report_.entries += step.added.size();
   report_.removed += step.removed.size();
+  after_.is_uncut = after_.is_uncut || !step.removed.empty();
   report_.text_bytes += step.text_bytes;
   if (cursor.entries == count) ++report_.sessions;
   text_bytes_ += step.text_bytes;
+  has_redactions_ = has_redactions_ || step.has_redactions;
   after_.next_number = step.next_number;
   after_.logs[log.session_id] = std::move(step.log);
   std::move(step.added.begin(), step.added.end(), std::back_inserter(added_));

@@ -20,7 +20,7 @@ namespace quipu::view {
 
 class IndexBatch {
  public:
-  IndexBatch(const SearchState& before, std::int64_t generation);
+  explicit IndexBatch(const SearchState& before);
 
   /// Adds what is new in a log, until it is full. An error leaves it as it was.
   Result<void> add(Backend& backend, const SurveyedLog& log);
@@ -28,6 +28,8 @@ class IndexBatch {
   void drop(const std::string& session_id);
 
   bool is_full() const;
+  /// It has read a redaction.
+  bool has_redactions() const { return has_redactions_; }
   bool is_empty() const { return changed_.empty() && dropped_.empty(); }
   const SearchState& after() const { return after_; }
   const IndexReport& report() const { return report_; }
@@ -49,6 +51,7 @@ class IndexBatch {
     std::vector<Spoken> added;
     std::vector<Spoken> removed;
     std::size_t text_bytes = 0;
+    bool has_redactions = false;
   };
 
   Result<void> take_out_redacted(const Lineage& lineage, SaidReader& reader, Step& step);
@@ -63,6 +66,7 @@ class IndexBatch {
   std::deque<Spoken> added_;
   std::deque<Spoken> removed_;
   std::size_t text_bytes_ = 0;
+  bool has_redactions_ = false;
   IndexReport report_;
   search::Writes writes_;
 };

@@ -23,10 +23,12 @@ Result<bool> is_beginning(const LogCursor& cursor, const LogView& own, const Sur
   if (cursor.device != log.device || cursor.inode != log.inode) return false;
   const Ordinal count = own.fold().count;
   if (cursor.entries == 0 || cursor.entries > count) return false;
-  // The same size at another time: whatever it was, it was no append.
-  if (cursor.entries == count && cursor.modified_ms != log.modified_ms) return false;
   TRY_ASSIGN(const StoredEntry last, own.entry(cursor.entries - 1));
-  return crc32c(last.text) == cursor.tail_crc;
+  if (crc32c(last.text) != cursor.tail_crc) return false;
+  // Another time alone says nothing: the log may have grown between the look at it and the
+  // reading. But what another program wrote has no seal: of the same size at another time,
+  // whatever it was, it was no append.
+  return !last.adopted || cursor.entries < count || cursor.modified_ms == log.modified_ms;
 }
 
 }  // namespace quipu::view

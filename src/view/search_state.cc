@@ -12,10 +12,12 @@ namespace quipu::view {
 namespace {
 
 // Of the tables, beside what is said.
-constexpr int kTablesVersion = 1;
+constexpr int kTablesVersion = 2;
+// A generation is a random number and, in its low bits, the commits since.
+constexpr int kCommitBits = 24;
 
 constexpr sql::Text kReadState =
-    "SELECT generation, next_number, logs, blocks, sum FROM @search_state";
+    "SELECT generation, next_number, logs, blocks, uncut, sum FROM @search_state";
 constexpr sql::Text kReadLogs =
     "SELECT session_id, device, inode, settled_bytes, modified_ms, entries, tail_crc, seen, sum "
     "FROM @search_sessions";
@@ -24,8 +26,8 @@ constexpr sql::Text kReadBlocks =
     "ORDER BY number";
 constexpr sql::Text kTakeState = "DELETE FROM @search_state WHERE generation = $1";
 constexpr sql::Text kPutState =
-    "INSERT INTO @search_state (slot, generation, next_number, logs, blocks, sum) "
-    "VALUES (0, $1, $2, $3, $4, $5)";
+    "INSERT INTO @search_state (slot, generation, next_number, logs, blocks, uncut, sum) "
+    "VALUES (0, $1, $2, $3, $4, $5, $6)";
 constexpr sql::Text kPutLog =
     "INSERT INTO @search_sessions "
     "(session_id, device, inode, settled_bytes, modified_ms, entries, tail_crc, seen, sum) "
@@ -74,28 +76,39 @@ struct Totals {
   std::int64_t next_number = 0;
   std::int64_t logs = 0;
   std::int64_t blocks = 0;
+  std::int64_t uncut = 0;
 
-  std::int64_t sum() const { return row_sum("state", {generation, next_number, logs, blocks}); }
+  std::int64_t sum() const {
+    return row_sum("state", {generation, next_number, logs, blocks, uncut});
+  }
   bool operator==(const Totals&) const = default;
 };
 
 Totals totals_of(const SearchState& state) {
-  return {.generation = state.generation.value_or(0),
+  return {.generation = state.generation,
           .next_number = state.next_number,
           .logs = static_cast<std::int64_t>(state.logs.size()),
-          .blocks = static_cast<std::int64_t>(state.blocks())};
+          .blocks = static_cast<std::int64_t>(state.blocks()),
+          .uncut = state.is_uncut ? 1 : 0};
 }
 
-Result<std::optional<Totals>> read_totals(sql::Engine& engine) {
+Result<Totals> read_totals(sql::Engine& engine) {
   TRY_ASSIGN(const auto rows, engine.ask(kReadState));
   TRY_ASSIGN(const bool any, rows->next());
-  if (!any) return std::optional<Totals>();
+  if (!any) return damaged("no state");
   const Totals totals{.generation = rows->integer(0),
                       .next_number = rows->integer(1),
                       .logs = rows->integer(2),
-                      .blocks = rows->integer(3)};
-  if (totals.sum() != rows->integer(4)) return damaged("its state");
-  return std::optional(totals);
+                      .blocks = rows->integer(3),
+                      .uncut = rows->integer(4)};
+  if (totals.sum() != rows->integer(5)) return damaged("its state");
+  return totals;
+}
+
+sql::Command put_state(const Totals& totals) {
+  return {kPutState,
+          {sql::Param(totals.generation), sql::Param(totals.next_number), sql::Param(totals.logs),
+           sql::Param(totals.blocks), sql::Param(totals.uncut), sql::Param(totals.sum())}};
 }
 
 Result<void> read_logs(sql::Engine& engine, SearchState& state) {
@@ -156,16 +169,26 @@ const search::IndexTables& search_tables() {
                  "sum BIGINT NOT NULL){clustered}",
                  "CREATE TABLE @search_state (slot BIGINT NOT NULL PRIMARY KEY, "
                  "generation BIGINT NOT NULL, next_number BIGINT NOT NULL, logs BIGINT NOT NULL, "
-                 "blocks BIGINT NOT NULL, sum BIGINT NOT NULL){clustered}"},
-      .drop = {"DROP TABLE IF EXISTS @search_sessions", "DROP TABLE IF EXISTS @search_blocks",
-               "DROP TABLE IF EXISTS @search_state"},
+                 "blocks BIGINT NOT NULL, uncut BIGINT NOT NULL, sum BIGINT NOT NULL){clustered}"},
+      // That which every commit begins with first: see IndexDatabase::drop.
+      .drop = {"DROP TABLE IF EXISTS @search_state", "DROP TABLE IF EXISTS @search_sessions",
+               "DROP TABLE IF EXISTS @search_blocks"},
       .text_indexes = {kSearchIndex}};
   return tables;
 }
 
-Result<std::optional<std::int64_t>> read_generation(sql::Engine& engine) {
-  TRY_ASSIGN(const auto totals, read_totals(engine));
-  return totals ? std::optional(totals->generation) : std::nullopt;
+sql::Command first_state(std::uint32_t start) {
+  // What the tables before them said may be in the log.
+  return put_state({.generation = std::int64_t{start} << kCommitBits, .uncut = 1});
+}
+
+bool is_same_making(std::int64_t one, std::int64_t other) {
+  return one >> kCommitBits == other >> kCommitBits;
+}
+
+Result<std::int64_t> read_generation(sql::Engine& engine) {
+  TRY_ASSIGN(const Totals totals, read_totals(engine));
+  return totals.generation;
 }
 
 // Others may commit between the questions: what was read counts when the state is the same
@@ -181,11 +204,10 @@ Result<SearchState> read_state(sql::Engine& engine) {
     TRY_ASSIGN(const auto after, read_totals(engine));
     if (before != after) continue;
     if (!read.ok()) return Error(read.error());
-    if (before) {
-      state.generation = before->generation;
-      state.next_number = before->next_number;
-    }
-    if (before.value_or(Totals()) != totals_of(state)) return damaged("rows are missing");
+    state.generation = before.generation;
+    state.next_number = before.next_number;
+    state.is_uncut = before.uncut != 0;
+    if (before != totals_of(state)) return damaged("rows are missing");
     return state;
   }
 }
@@ -215,13 +237,10 @@ void StateChange::drop(const std::string& session_id) {
 }
 
 std::vector<sql::Command> StateChange::finish(const SearchState& before, const SearchState& after) {
-  const Totals totals = totals_of(after);
   // First, so that of two the slower one learns of it before its documents are looked at.
   std::vector<sql::Command> all;
-  if (before.generation) all.push_back({kTakeState, {sql::Param(*before.generation)}});
-  all.push_back({kPutState,
-                 {sql::Param(totals.generation), sql::Param(totals.next_number),
-                  sql::Param(totals.logs), sql::Param(totals.blocks), sql::Param(totals.sum())}});
+  all.push_back({kTakeState, {sql::Param(before.generation)}});
+  all.push_back(put_state(totals_of(after)));
   std::move(commands_.begin(), commands_.end(), std::back_inserter(all));
   return all;
 }

@@ -11,7 +11,8 @@
 //
 // Whoever commits takes the number that it has read out of the table and puts another one
 // in. If somebody else was faster there is nothing to take out, the key is taken, and the
-// commit fails as a whole (`id_conflict`).
+// commit fails as a whole (`id_conflict`). New tables have a row from the beginning, with a number
+// of their own, so that this holds for who knows those before them, too.
 //
 // Rows have sums, and their number is written down: what does not agree is `corrupt`.
 #pragma once
@@ -19,7 +20,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,19 +58,29 @@ struct IndexedLog {
 };
 
 struct SearchState {
-  /// Absent: nobody has committed yet.
-  std::optional<std::int64_t> generation{};
+  std::int64_t generation = 0;
+  /// What was taken out may still be in the database's own log.
+  bool is_uncut = false;
   std::map<std::string, IndexedLog> logs{};  // by session
   std::int64_t next_number = 0;
 
   std::size_t blocks() const;
+  /// Blocks without a row: of logs that are gone or were replaced. Their documents are still in the
+  /// text index, and cannot be taken out one by one: nobody knows what they said.
+  std::size_t lost_blocks() const { return static_cast<std::size_t>(next_number) - blocks(); }
 };
 
 /// Its tables, and the text index that belongs to them.
 const search::IndexTables& search_tables();
 inline constexpr const char* kSearchIndex = "search_text";
 
-Result<std::optional<std::int64_t>> read_generation(sql::Engine& engine);
+/// The row of new tables. `start` is to be another one each time.
+sql::Command first_state(std::uint32_t start);
+/// Whether the tables were not made anew between two generations. After millions of commits it says
+/// that they were.
+bool is_same_making(std::int64_t one, std::int64_t other);
+
+Result<std::int64_t> read_generation(sql::Engine& engine);
 Result<SearchState> read_state(sql::Engine& engine);
 
 /// From one state to the next, as commands of a commit. What it is given must live until then.

@@ -14,6 +14,8 @@ namespace {
 constexpr int kTries = 1000;
 // A damaged file is made anew; one that is damaged again at once is somebody else's matter.
 constexpr int kRebuilds = 2;
+// So often may tables be gone that others are making anew.
+constexpr int kMissingMax = 8;
 // Of more blocks than this a filter is cheaper than naming them.
 constexpr std::size_t kBlocksNamed = 64;
 constexpr std::size_t kLostBlocksMin = 64;
@@ -51,7 +53,7 @@ std::uint64_t unread_bytes(const SurveyedLog& log, const IndexedLog* known) {
 
 SessionIndex::Work::Work(const std::vector<SurveyedLog>& logs, const SearchState& state) {
   const auto all_blocks = static_cast<std::size_t>(state.next_number);
-  std::size_t lost_blocks = all_blocks - state.blocks();
+  std::size_t lost_blocks = state.lost_blocks();
   auto known = state.logs.begin();
   const auto lose = [&] {
     gone.push_back(known->first);
@@ -78,17 +80,8 @@ SessionIndex::Work::Work(const std::vector<SurveyedLog>& logs, const SearchState
 
 namespace {
 
-// What was taken out must not be read in the database's own log either. Somebody who reads it
-// right now keeps it for a while.
-Result<void> cut_off_log(sql::Engine& engine) {
-  constexpr sql::Text kCutOff("PRAGMA wal_checkpoint(TRUNCATE)", "SELECT 0");
-  TRY_ASSIGN(const auto turn, engine.turn());
-  TRY(engine.number(kCutOff));
-  return {};
-}
-
-// Of the database. What we ask for is in the tables as we make them.
-bool is_damage(Code code) { return code == Code::kCorrupt || code == Code::kInvalidArgument; }
+// Tables that are damaged, or are not there.
+bool is_of_tables(Code code) { return code == Code::kCorrupt || code == Code::kInvalidArgument; }
 
 /// A log that is there and cannot be read is no reason to find nothing in the others.
 bool is_problem_of_log(Code code) {
@@ -117,7 +110,7 @@ Result<SessionIndex::StatePointer> SessionIndex::current_state(sql::Engine& engi
   TRY_ASSIGN(const auto generation, read_generation(engine));
   {
     MutexLock lock(mutex_);
-    if (state_ && generation && state_->generation == generation) return state_;
+    if (state_ && state_->generation == generation) return state_;
   }
   TRY_ASSIGN(SearchState read, read_state(engine));
   auto state = std::make_shared<const SearchState>(std::move(read));
@@ -126,23 +119,46 @@ Result<SessionIndex::StatePointer> SessionIndex::current_state(sql::Engine& engi
 }
 
 // Of an index that was made anew the numbers must be others: somebody may still know the old.
-std::int64_t SessionIndex::next_generation(const SearchState& state) {
-  if (state.generation) return *state.generation + 1;
-  std::uint32_t start = 0;
-  std::byte bytes[sizeof start];
-  backend_->filler().random.fill(bytes);
-  std::memcpy(&start, bytes, sizeof start);
-  return (std::int64_t{start} << 24) + 1;
+Result<void> SessionIndex::prepare() {
+  const auto first_rows = [&]() -> std::vector<sql::Command> {
+    std::uint32_t start = 0;
+    std::byte bytes[sizeof start];
+    backend_->filler().random.fill(bytes);
+    std::memcpy(&start, bytes, sizeof start);
+    return {first_state(start)};
+  };
+  TRY(database_->prepare(search_tables(), first_rows));
+  return {};
 }
 
 Result<SessionIndex::StatePointer> SessionIndex::commit(sql::Engine& engine, IndexBatch& batch) {
   const std::vector<sql::Command> commands = batch.commands(*texts_);
   // Lost with the machine, it is computed again.
   TRY(engine.commit(commands, sql::Sync::kLater));
-  if (batch.report().removed > 0) TRY(cut_off_log(engine));
   auto state = std::make_shared<const SearchState>(batch.after());
   keep(state);
   return state;
+}
+
+// What was taken out must not be read in the database's own log either. Somebody who reads it
+// right now keeps it there: then the mark stays, and the next one who comes tries again, as after
+// a process that was killed before it came here.
+Result<void> SessionIndex::cut_off_log(sql::Engine& engine, const SearchState& state) {
+  constexpr sql::Text kCutOff("PRAGMA wal_checkpoint(TRUNCATE)", "SELECT 0");
+  {
+    TRY_ASSIGN(const auto turn, engine.turn());
+    TRY_ASSIGN(const auto is_busy, engine.number(kCutOff));
+    if (is_busy.value_or(0) != 0 || !state.is_uncut) return {};
+  }
+  SearchState after = state;
+  after.is_uncut = false;
+  ++after.generation;
+  const auto marked = engine.commit(StateChange().finish(state, after), sql::Sync::kLater);
+  // Others were faster, and have the mark.
+  if (!marked.ok() && marked.error().code() == Code::kIdConflict) return {};
+  TRY(marked);
+  keep(std::make_shared<const SearchState>(std::move(after)));
+  return {};
 }
 
 // What is gone, and as much of what is new as a commit takes.
@@ -166,18 +182,23 @@ Result<void> SessionIndex::fill(IndexBatch& batch, const SearchState& state, Pas
 }
 
 Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& progress,
-                                                       IndexReport& report) {
-  TRY(database_->prepare(search_tables()));
+                                                       IndexReport& report, bool& in_store) {
+  TRY(prepare());
   TRY_ASSIGN(const auto engine, database_->lease());
   TRY_ASSIGN(StatePointer state, current_state(*engine));
+  in_store = true;
   TRY_ASSIGN(const std::vector<SurveyedLog> logs, backend_->survey());
   const Work work(logs, *state);
-  if (work.is_mostly_lost) return Outcome::kMostlyLost;
+  if (work.is_mostly_lost) return Outcome::kToBeMadeAnew;
   Pass pass{.work = work, .report = report};
   do {
-    IndexBatch batch(*state, next_generation(*state));
+    IndexBatch batch(*state);
+    in_store = true;
     TRY(fill(batch, *state, pass));
+    in_store = false;
     if (batch.is_empty()) break;
+    // What a redaction takes out may be in documents of lost blocks, too.
+    if (batch.has_redactions() && batch.after().lost_blocks() > 0) return Outcome::kToBeMadeAnew;
     auto committed = commit(*engine, batch);
     if (!committed.ok() && committed.error().code() == Code::kIdConflict)
       return Outcome::kOvertaken;
@@ -187,27 +208,42 @@ Result<SessionIndex::Outcome> SessionIndex::index_once(const IndexProgress& prog
     if (progress && !progress(pass.done, work.bytes)) break;
   } while (pass.next < work.stale.size());
   // After much was written the database's log is as large as the index itself.
-  if (report.text_bytes > kMuchText) TRY(cut_off_log(*engine));
+  if (state->is_uncut || report.text_bytes > kMuchText) TRY(cut_off_log(*engine, *state));
   return Outcome::kDone;
 }
 
 Result<IndexReport> SessionIndex::index(const IndexProgress& progress) {
   IndexReport report;
-  int rebuilds = 0;
+  Failures failures;
   for (int i = 0; i < kTries; ++i) {
     report.problems.clear();
-    const auto outcome = index_once(progress, report);
+    bool in_store = false;
+    const auto outcome = index_once(progress, report, in_store);
     if (outcome.ok()) {
       if (*outcome == Outcome::kDone) return report;
-      if (*outcome == Outcome::kMostlyLost) TRY(database_->drop(search_tables()));
+      if (*outcome == Outcome::kToBeMadeAnew) TRY(database_->drop(search_tables()));
       continue;
     }
-    if (!is_damage(outcome.error().code()) || ++rebuilds > kRebuilds) {
-      return Error(outcome.error());
-    }
-    TRY(database_->discard());
+    if (in_store) return Error(outcome.error());
+    TRY_ASSIGN(const bool again, mend(outcome.error(), failures));
+    if (!again) return Error(outcome.error());
   }
   return Error(Code::kBusy, "others index the sessions all the time");
+}
+
+// The file has more than the tables of the search, and vectors cost money: it is emptied last.
+Result<bool> SessionIndex::mend(const Error& error, Failures& failures) {
+  if (!is_of_tables(error.code())) return false;
+  if (error.code() == Code::kInvalidArgument) {
+    // Between another's drop and its `prepare`; ours makes them just as well.
+    if (++failures.missing < kMissingMax) return true;
+    if (database_->is_postgres()) return false;
+    // They stay away, though the database says that they are there: names are damaged.
+    if (failures.missing == kMissingMax && database_->drop(search_tables()).ok()) return true;
+  }
+  if (++failures.damaged > kRebuilds) return false;
+  TRY(database_->discard(search_tables()));
+  return true;
 }
 
 Result<IndexReport> SessionIndex::refresh(const IndexProgress& progress) {
@@ -217,7 +253,11 @@ Result<IndexReport> SessionIndex::refresh(const IndexProgress& progress) {
 
 Result<IndexReport> SessionIndex::rebuild(const IndexProgress& progress) {
   MutexLock refreshing(refreshing_);
-  TRY(database_->drop(search_tables()));
+  auto dropped = database_->drop(search_tables());
+  if (!dropped.ok() && is_of_tables(dropped.error().code())) {
+    dropped = database_->discard(search_tables());
+  }
+  TRY(dropped);
   return index(progress);
 }
 
@@ -268,20 +308,21 @@ Ordinal own_of(std::int64_t key, const SearchBlock& block) {
 
 Result<std::vector<Found>> SessionIndex::match(const search::Query& query,
                                                const Narrowing& narrowing) {
-  auto found = match_once(query, narrowing);
-  if (found.ok() || !is_damage(found.error().code())) return found;
-  {
+  Failures failures;
+  for (;;) {
+    auto found = match_once(query, narrowing);
+    if (found.ok() || !is_of_tables(found.error().code())) return found;
     MutexLock refreshing(refreshing_);
-    TRY(database_->discard());
+    TRY_ASSIGN(const bool again, mend(found.error(), failures));
+    if (!again) return found;
     TRY(index({}));
   }
-  return match_once(query, narrowing);
 }
 
 Result<std::vector<Found>> SessionIndex::match_once(const search::Query& query,
                                                     const Narrowing& narrowing) {
   TRY_ASSIGN(const auto engine, database_->lease());
-  for (;;) {
+  for (int i = 0; i < kTries; ++i) {
     TRY_ASSIGN(const StatePointer state, current_state(*engine));
     const BlockMap blocks(*state, narrowing);
     std::vector<Found> found;
@@ -299,9 +340,9 @@ Result<std::vector<Found>> SessionIndex::match_once(const search::Query& query,
              narrowing.admits(*place->session, own_of(key, *place->block), place->in_time);
     };
     TRY_ASSIGN(const auto matches, texts_->match(*engine, query, options));
-    // Keys mean what the state says that they were found in.
+    // Others may have committed since, but keys mean the same until the index is made anew.
     TRY_ASSIGN(const auto generation, read_generation(*engine));
-    if (generation != state->generation) continue;
+    if (!is_same_making(generation, state->generation)) continue;
     for (const search::Match& match : matches) {
       const BlockMap::Place* place = blocks.find(match.key);
       if (place == nullptr) continue;
@@ -312,6 +353,7 @@ Result<std::vector<Found>> SessionIndex::match_once(const search::Query& query,
     }
     return found;
   }
+  return Error(Code::kBusy, "others make the index of the sessions anew all the time");
 }
 
 }  // namespace quipu::view

@@ -5,7 +5,8 @@
 //      committed together with the documents. A process that is killed loses a commit and no more.
 //   2. A document is in the index if and only if its entry is within the cursor and was not
 //      redacted then. A redaction that is read takes its document out in the same commit that
-//      moves the cursor past it.
+//      moves the cursor past it. Where there are documents of logs that are gone or were replaced
+//      (SearchState::lost_blocks), which may say the same, the index is made anew.
 //   3. Numbers of blocks are never used again, so a key means the same entry for ever, or none.
 //   4. Several processes may index at once: a commit is one of the state that it was made for
 //      (search_state.h), or fails and is made again.
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -70,6 +72,9 @@ class SessionIndex {
   /// From nothing.
   Result<IndexReport> rebuild(const IndexProgress& progress = {}) EXCLUDES(refreshing_, mutex_);
 
+  /// Whether there is anything to be brought up to date.
+  Result<bool> is_made() { return database_->has(search_tables()); }
+
   /// In the index as it is; best first. A damaged one is made anew.
   Result<std::vector<Found>> match(const search::Query& query, const Narrowing& narrowing)
       EXCLUDES(refreshing_, mutex_);
@@ -78,11 +83,16 @@ class SessionIndex {
   using StatePointer = std::shared_ptr<const SearchState>;
   enum class Outcome : unsigned char {
     kDone,
-    kOvertaken,   // by others: what is to be done has changed
-    kMostlyLost,  // to be made anew: see Work
+    kOvertaken,     // by others: what is to be done has changed
+    kToBeMadeAnew,  // most of it is of logs that are gone, or something that must not stay
   };
   struct Work;
   struct Pass;
+  /// Of the index itself, while one thing is done.
+  struct Failures {
+    int missing = 0;
+    int damaged = 0;
+  };
 
   /// What the tables say now; read anew when somebody has changed them.
   Result<StatePointer> current_state(sql::Engine& engine) EXCLUDES(mutex_);
@@ -90,12 +100,17 @@ class SessionIndex {
   Result<std::vector<Found>> match_once(const search::Query& query, const Narrowing& narrowing)
       EXCLUDES(mutex_);
   Result<IndexReport> index(const IndexProgress& progress) REQUIRES(refreshing_);
-  Result<Outcome> index_once(const IndexProgress& progress, IndexReport& report)
+  /// `in_store`: an error is one of the store and not of the index.
+  Result<Outcome> index_once(const IndexProgress& progress, IndexReport& report, bool& in_store)
       REQUIRES(refreshing_);
+  /// Does what there is to be done about an error of the index. False: nothing.
+  Result<bool> mend(const Error& error, Failures& failures) REQUIRES(refreshing_);
   Result<void> fill(IndexBatch& batch, const SearchState& state, Pass& pass) REQUIRES(refreshing_);
   /// The next state; `id_conflict` when others were faster.
   Result<StatePointer> commit(sql::Engine& engine, IndexBatch& batch) EXCLUDES(mutex_);
-  std::int64_t next_generation(const SearchState& state);
+  /// Makes the tables if need be.
+  Result<void> prepare();
+  Result<void> cut_off_log(sql::Engine& engine, const SearchState& state) EXCLUDES(mutex_);
 
   const std::shared_ptr<Backend> backend_;
   const std::shared_ptr<search::IndexDatabase> database_;

@@ -4,12 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "quipu/project.h"
 #include "support/fresh_store.h"
+#include "support/wrapped_backend.h"
+#include "view/session_index.h"
 
 namespace quipu::test {
 namespace {
@@ -62,6 +66,23 @@ NewEntry fact(const std::string& type, const std::string& payload) {
   entry.payload = payload;
   return entry;
 }
+
+/// Lets something happen once, between what an index knows of itself and what it commits.
+class WatchedBackend : public WrappedBackend {
+ public:
+  using WrappedBackend::WrappedBackend;
+  Result<std::vector<SurveyedLog>> survey() override {
+    if (const auto work = std::exchange(at_survey, nullptr)) {
+      if (const auto done = work(); !done.ok()) return Error(done.error());
+    }
+    auto logs = WrappedBackend::survey();
+    if (const auto work = std::exchange(after_survey, nullptr)) work(*logs);
+    return logs;
+  }
+
+  std::function<Result<void>()> at_survey;
+  std::function<void(std::vector<SurveyedLog>& logs)> after_survey;
+};
 
 class Search : public ::testing::TestWithParam<Engine> {
  protected:
@@ -361,6 +382,12 @@ TEST_P(Search, AnyTextIsAQuery) {
                                  "NEAR(",  "a AND",      "branch:x",    "session:\"",
                                  "words)", "before:1 x", "col:words",   "words^2"};
   for (const char* query : strange) page(query);
+  SearchOptions by_tool = kEverywhere;
+  for (const char* tool : {"\xff", "\xc3(", "a\xed\xa0\x80", "'\\"}) {
+    EXPECT_EQ((Places{}), find(std::string("words tool:") + tool));
+    by_tool.tool = tool;
+    EXPECT_EQ((Places{}), find("words", by_tool));
+  }
   EXPECT_EQ((Places{"s/a"}), find("role:nobody words"));
   EXPECT_EQ((Places{"s/a"}), find("words) OR (\"plain"));
   EXPECT_EQ((Places{"s/a"}), find("plain " + std::string(1 << 20, 'x')));
@@ -465,6 +492,133 @@ TEST_P(Search, SeveralMayIndexAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(2u * kSessions, find("inti").size());
+}
+
+// Between its tables being made and its first commit an index is new to whoever knows the old one.
+TEST_P(Search, MadeAnewWhileAnotherIndexesItIsWhole) {
+  if (GetParam() == Engine::kMemory) return;
+  for (const char* id : {"s", "t"}) {
+    make(id);
+    append(id, {message("a", "user", "chasqui")});
+  }
+  Store others = open();
+  const auto watched = std::make_shared<WatchedBackend>(store_.backend());
+  view::SessionIndex index(watched, store_.indexes());
+  ASSERT_TRUE(index.refresh().ok());
+  append("s", {message("b", "user", "chasqui")});
+  watched->at_survey = [&]() -> Result<void> {
+    const auto stopping = std::make_shared<WatchedBackend>(others.backend());
+    stopping->at_survey = []() -> Result<void> { return Error(Code::kStorageGone, "stop here"); };
+    EXPECT_FALSE(view::SessionIndex(stopping, others.indexes()).rebuild().ok());
+    return {};
+  };
+  const auto report = index.refresh();
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  {
+    const auto engine = store_.indexes()->lease();
+    ASSERT_TRUE(engine.ok());
+    const auto state = view::read_state(**engine);
+    ASSERT_TRUE(state.ok()) << state.error().message();
+    EXPECT_EQ(2u, state->logs.size());
+  }
+  EXPECT_EQ((Places{"s/a", "s/b", "t/a"}), find("chasqui"));
+}
+
+/// Tables of somebody else beside those of the search.
+const search::IndexTables kNeighbour{.name = "neighbour",
+                                     .version = "1",
+                                     .create = {"CREATE TABLE @neighbour (id BIGINT PRIMARY KEY)"},
+                                     .drop = {"DROP TABLE IF EXISTS @neighbour"}};
+
+TEST_P(Search, WhatIsAppendedBetweenLookingAndReadingIsIndexedOnce) {
+  make("s");
+  append("s", {message("a", "user", "chasqui")});
+  const auto watched = std::make_shared<WatchedBackend>(store_.backend());
+  view::SessionIndex index(watched, store_.indexes());
+  ASSERT_TRUE(index.refresh().ok());
+  append("s", {message("b", "user", "chasqui")});
+  watched->after_survey = [&](std::vector<SurveyedLog>& logs) {
+    append("s", {message("c", "user", "chasqui")});
+    // Clocks of file systems are too coarse for a test that does not sleep.
+    for (SurveyedLog& log : logs) log.modified_ms -= 1000;
+  };
+  EXPECT_EQ(2u, index.refresh().value().entries);
+  EXPECT_EQ(0u, index.refresh().value().entries);
+  EXPECT_EQ((Places{"s/a", "s/b", "s/c"}), find("chasqui"));
+}
+
+TEST_P(Search, OthersThatCommitAllTheTimeDoNotKeepAnAnswerWaiting) {
+  if (GetParam() == Engine::kMemory) return;
+  make("s");
+  append("s", {message("a", "user", "chasqui")});
+  ASSERT_TRUE(search_.refresh().ok());
+  Store others = open();
+  SessionSearch indexing(others);
+  int commits = 0;
+  view::Narrowing where;
+  where.admits = [&](const std::string&, Ordinal, bool) {
+    if (commits++ < 10) {
+      append(others, "s", {message("b" + std::to_string(commits), "user", "puma")});
+      EXPECT_TRUE(indexing.refresh().ok());
+    }
+    return true;
+  };
+  view::SessionIndex index(store_.backend(), store_.indexes());
+  const auto found = index.match(search::parse_query("chasqui"), where);
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  EXPECT_EQ(1u, found->size());
+  EXPECT_EQ(1, commits) << "it was asked again";
+}
+
+TEST_P(Search, TablesThatAreGoneForAMomentAreMadeAndNothingElseIsLost) {
+  if (GetParam() == Engine::kMemory) return;
+  make("s");
+  append("s", {message("a", "user", "chasqui")});
+  Store others = open();
+  const auto watched = std::make_shared<WatchedBackend>(store_.backend());
+  view::SessionIndex index(watched, store_.indexes());
+  ASSERT_TRUE(store_.indexes()->prepare(kNeighbour).ok());
+  ASSERT_TRUE(index.refresh().ok());
+  append("s", {message("b", "user", "chasqui")});
+  watched->at_survey = [&] { return others.indexes()->drop(view::search_tables()); };
+  const auto report = index.refresh();
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_EQ((Places{"s/a", "s/b"}), find("chasqui"));
+  ASSERT_TRUE(others.indexes()->drop(view::search_tables()).ok());
+  SearchOptions as_it_is = kEverywhere;
+  as_it_is.refresh = false;
+  EXPECT_EQ((Places{"s/a", "s/b"}), find("chasqui", as_it_is));
+  EXPECT_FALSE(store_.indexes()->prepare(kNeighbour).value()) << "they were made again";
+}
+
+TEST_P(Search, AnErrorOfTheStoreIsNoDamageOfTheIndex) {
+  make("s");
+  append("s", {message("a", "user", "chasqui")});
+  const auto watched = std::make_shared<WatchedBackend>(store_.backend());
+  view::SessionIndex index(watched, store_.indexes());
+  ASSERT_TRUE(store_.indexes()->prepare(kNeighbour).ok());
+  ASSERT_TRUE(index.refresh().ok());
+  for (const Code code : {Code::kCorrupt, Code::kInvalidArgument}) {
+    watched->at_survey = [&]() -> Result<void> { return Error(code, "of the store"); };
+    const auto refused = index.refresh();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(code, refused.error().code());
+  }
+  EXPECT_EQ(0u, index.refresh().value().entries);
+  EXPECT_FALSE(store_.indexes()->prepare(kNeighbour).value()) << "they were made again";
+}
+
+TEST_P(Search, ADamagedIndexIsMadeAnew) {
+  make("s");
+  append("s", {message("a", "user", "pututu")});
+  EXPECT_EQ((Places{"s/a"}), find("pututu"));
+  {
+    const auto engine = store_.indexes()->lease();
+    ASSERT_TRUE(engine.ok());
+    const sql::Command damage{.text = "UPDATE @search_state SET logs = logs + 1"};
+    ASSERT_TRUE((*engine)->commit({&damage, 1}).ok());
+  }
+  EXPECT_EQ((Places{"s/a"}), find("pututu"));
 }
 
 TEST_P(Search, TheFollowerLeavesLittleToDo) {

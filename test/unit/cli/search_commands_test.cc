@@ -145,6 +145,65 @@ TEST_F(SearchCommands, ManyQueriesALineEach) {
   EXPECT_EQ(quipu({"search", "--queries", "-"}, "{}\n").code, 1);
 }
 
+TEST_F(SearchCommands, AQueryThatIsCutIsSaid) {
+  std::string query = "lake";
+  for (int i = 0; i < 100; ++i) query += " w" + std::to_string(i);
+  const Outcome cut = quipu({"search", query, "--json"});
+  EXPECT_EQ("true", JsonView(cut.out).member("queryIsCut").raw());
+  EXPECT_EQ((Ids{"a1"}), ids_of(cut.out));
+  EXPECT_THAT(quipu({"search", query}).err, HasSubstr("left out"));
+  EXPECT_FALSE(JsonView(quipu({"search", "lake", "--json"}).out).member("queryIsCut").exists());
+  EXPECT_THAT(quipu({"search", "lake"}).err, Not(HasSubstr("left out")));
+}
+
+TEST_F(SearchCommands, ALineOfManyMayNameAnySession) {
+  std::filesystem::create_directories(path("engine/.git"));
+  ASSERT_EQ(quipu({"new", "--id", "e1", "--cwd", path("engine")}).code, 0);
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(path("engine"));
+  const Outcome outcome = quipu({"search", "--queries", "-"},
+                                "{\"id\":1,\"text\":\"guanaco\"}\n"
+                                "{\"id\":2,\"text\":\"guanaco\",\"session\":\"tw\"}\n"
+                                "{\"id\":3,\"text\":\"guanaco\",\"session\":\"nobody\"}\n"
+                                "{\"id\":4,\"text\":\"guanaco\",\"session\":\"*\"}\n"
+                                "{\"id\":5,\"text\":\"lake\",\"session\":\"one\"}\n");
+  std::filesystem::current_path(before);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::vector<std::string> lines = wrap(outcome.out, 0);
+  ASSERT_EQ(6u, lines.size()) << "the last one is empty: " << outcome.out;
+  EXPECT_EQ((Ids{}), ids_of(lines[0]));
+  EXPECT_EQ((Ids{"u2"}), ids_of(lines[1]));
+  EXPECT_EQ("3", JsonView(lines[2]).member("id").raw());
+  EXPECT_EQ("not_found", JsonView(lines[2]).member("error").member("code").string());
+  EXPECT_EQ("invalid_argument", JsonView(lines[3]).member("error").member("code").string());
+  EXPECT_EQ((Ids{"a1"}), ids_of(lines[4]));
+}
+
+TEST_F(SearchCommands, AQuestionFindsWhatWasAppendedAfterTheOneBefore) {
+  Conversation asking(with_store({"search", "--queries", "-"}));
+  asking.send("{\"text\":\"huemul\"}\n");
+  EXPECT_EQ((Ids{}), ids_of(asking.receive_line()));
+  ASSERT_EQ(quipu({"append", "two"}, message("u7", "user", "A huemul!")).code, 0);
+  asking.send("{\"text\":\"huemul\"}\n");
+  EXPECT_EQ((Ids{"u7"}), ids_of(asking.receive_line()));
+  EXPECT_EQ(0, asking.wait());
+}
+
+TEST_F(SearchCommands, RedactedWordsLeaveTheIndexAtOnce) {
+  const auto index = [&] {
+    std::string bytes = read_whole(store() + "/index.db");
+    if (std::filesystem::exists(store() + "/index.db-wal")) {
+      bytes += read_whole(store() + "/index.db-wal");
+    }
+    return bytes;
+  };
+  ASSERT_EQ((Ids{"a1"}), found({"lake"}));
+  ASSERT_THAT(index(), HasSubstr("lake"));
+  const Outcome outcome = quipu({"redact", "one", "a1"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(index(), Not(HasSubstr("lake")));
+}
+
 TEST_F(SearchCommands, ReindexCountsAndChangesNothing) {
   const Ids before = found({"guanaco"});
   const Outcome outcome = quipu({"reindex", "--json"});
@@ -153,6 +212,9 @@ TEST_F(SearchCommands, ReindexCountsAndChangesNothing) {
   EXPECT_EQ("4", JsonView(outcome.out).member("entries").raw()) << "three messages and a title";
   EXPECT_EQ(before, found({"guanaco"}));
   EXPECT_THAT(quipu({"reindex"}).out, HasSubstr("4 entries of 2 sessions"));
+  EXPECT_EQ("0 nodes of memory\n", quipu({"reindex", "--only", "memory"}).out);
+  EXPECT_EQ("0 documents\n", quipu({"reindex", "--only", "knowledge"}).out);
+  EXPECT_THAT(quipu({"reindex", "--only", "sessions"}).out, Not(HasSubstr("documents")));
   EXPECT_EQ(
       "0", JsonView(quipu({"reindex", "--only", "memory", "--json"}).out).member("sessions").raw());
   EXPECT_EQ(quipu({"reindex", "--only", "nothing"}).code, 2);

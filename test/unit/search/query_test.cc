@@ -58,6 +58,10 @@ TEST(Query, StopWordsStayWhenNothingElseDoes) {
       {"the \"red house\"", "|red hous||"},
       {"the -house", "the||hous|"},
       {"+the house", "hous|the||"},
+      // Stems of stop words are stems of others, too.
+      {"who was mining", "mine|||"},
+      {"use of the AR", "us, ar|||"},
+      {"The OWNED", "own|||"},
   });
 }
 
@@ -96,6 +100,28 @@ TEST(Query, Prefixes) {
       {"a*b", "b|||"},
       {"the*", "the*|||"},
   });
+}
+
+TEST(Query, ABeginningHasTheStemsOfWhatItMayBecome) {
+  const auto stems = [](std::string_view text) {
+    const Query query = parse_query(text);
+    return query.any.empty() ? std::vector<std::string>() : query.any[0].stems;
+  };
+  const std::pair<const char*, const char*> cases[] = {
+      {"optimiz*", "optim"},       {"Optimizat*", "optim"},    {"connecti*", "connect"},
+      {"configurat*", "configur"}, {"authentica*", "authent"}, {"availab*", "avail"},
+      {"running*", "run"},         {"faile*", "fail"},         {"processe*", "process"},
+      {"colourfu*", "colour"},     {"querie*", "queri"}};
+  for (const auto& [text, stem] : cases) {
+    const auto found = stems(text);
+    EXPECT_NE(found.end(), std::find(found.begin(), found.end(), stem)) << text;
+    EXPECT_LE(found.size(), 16u) << text;
+  }
+  for (const char* text : {"perf*", "conf*", "api*", "login*", "admin*", "form*", "connect*",
+                           "src/fs/*", "数据库*", "été*", "optimiz"}) {
+    EXPECT_TRUE(stems(text).empty()) << text;
+  }
+  check({{"optimiz*", "optimiz*|||"}, {"query*", "query*|||"}});
 }
 
 TEST(Query, NamesAreSearchedByPartsAndWhole) {

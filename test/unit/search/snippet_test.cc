@@ -32,6 +32,11 @@ TEST(Snippet, ShortTextIsShownWhole) {
   EXPECT_EQ(shown("pool", "pool", 0), "…");
 }
 
+TEST(Snippet, WhatABeginningMayBecomeIsMarked) {
+  EXPECT_EQ(shown("They optimized a query.", "optimiz*", 100), "They [optimized] a query.");
+  EXPECT_EQ(shown("A query optimization.", "\"query optimiz\"*", 100), "A [query optimization].");
+}
+
 TEST(Snippet, CentresTheDensestGroup) {
   const std::string text =
       "pool pool pool and a lot of other words that nobody has asked for, then the connection to "

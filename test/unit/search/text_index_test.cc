@@ -100,6 +100,20 @@ TEST_P(TextIndexTest, PhrasesBeginningsAndRefusals) {
   EXPECT_EQ(keys({.all = {{.tokens = {"one", "two"}}}}), Keys{});
 }
 
+TEST_P(TextIndexTest, ABeginningIsFoundInWordsWhoseStemIsShorter) {
+  add({{.key = 1, .text = "they optimize it"},
+       {.key = 2, .text = "optimization, optimizing"},
+       {.key = 3, .text = "query optimizers"},
+       {.key = 4, .text = "an optimist"},
+       {.key = 5, .text = "nothing"},
+       {.key = 6, .text = "of note"},
+       {.key = 7, .text = "in these"}});
+  EXPECT_EQ(keys(parse_query("optimiz*")), (Keys{2, 3, 1}));
+  EXPECT_EQ(keys(parse_query("+optimizat*")), (Keys{2, 3, 1}));
+  EXPECT_EQ(keys(parse_query("\"query optimiz\"*")), Keys{3});
+  EXPECT_EQ(keys(parse_query("they query -optimiz*")), Keys{});
+}
+
 TEST_P(TextIndexTest, TheContextCountsLess) {
   add({{.key = 1, .text = "kestrel", .context = "sparrow"},
        {.key = 2, .text = "sparrow", .context = "kestrel"},
@@ -139,6 +153,9 @@ TEST_P(TextIndexTest, TagsNarrowAndAreNoWords) {
   EXPECT_EQ(keys({.any = words({"kind=long"})}), Keys{});
   EXPECT_EQ(keys({.any = words({"calm"})}, {.tags = {std::string(1000, 'x')}}), Keys{4});
   EXPECT_EQ(keys({.any = words({"calm"})}, {.tags = {std::string(999, 'x')}}), Keys{});
+  add({{.key = 5, .text = "storm", .tags = {"agent=\xff"}}});
+  EXPECT_EQ(keys(storm, {.tags = {"agent=\xff"}}), Keys{5});
+  EXPECT_EQ(keys(storm, {.tags = {"agent=\xfe"}}), Keys{});
 }
 
 TEST_P(TextIndexTest, HowRareAWordIsIsCountedWhereOneSearches) {
@@ -177,6 +194,42 @@ TEST_P(TextIndexTest, AFilterIsAskedAndOthersTakeThePlaces) {
   add(documents);
   const MatchOptions even{.filter = [](std::int64_t key) { return key % 2 == 0; }, .limit = 3};
   EXPECT_EQ(keys({.any = words({"rain"})}, even), (Keys{48, 46, 44}));
+}
+
+TEST_P(TextIndexTest, WhatAFilterRefusesDoesNotHideWhatIsOlder) {
+  std::vector<Document> documents;
+  for (int i = 0; i < kCounted + 2000; ++i) documents.push_back({.key = i, .text = "rain"});
+  add(documents);
+  const MatchOptions old{.filter = [](std::int64_t key) { return key < 1000; }, .limit = 3};
+  EXPECT_EQ(keys({.any = words({"rain"})}, old), (Keys{999, 998, 997}));
+  EXPECT_EQ(keys({.all = words({"rain"})}, old), (Keys{999, 998, 997}));
+}
+
+TEST_P(TextIndexTest, TheBestOfVeryManyIsFirstHoweverOldItIs) {
+  const std::string texts[] = {"rain falls on the hill", "rain rain", "wind"};
+  std::vector<Document> documents;
+  for (int i = 0; i < 6000; ++i) {
+    documents.push_back({.key = i, .text = texts[i % 3 == 0 ? 0 : 2]});
+  }
+  documents[30].text = texts[1];
+  documents[31].context = texts[1];
+  documents[32].text = "rain now rain and then rain again or some rain";
+  add(documents);
+  const auto found = keys({.any = words({"rain"})}, {.limit = 100});
+  ASSERT_EQ(found.size(), 100u);
+  EXPECT_EQ(Keys(found.begin(), found.begin() + 4), (Keys{30, 32, 31, 5997}));
+}
+
+TEST_P(TextIndexTest, OfVeryManyTheWeightOfTheirTermsDecides) {
+  std::vector<Document> documents;
+  for (int i = 0; i < 6000; ++i) {
+    documents.push_back({.key = i, .text = i < 1000 ? "kestrel" : i >= 5100 ? "sparrow" : "wren"});
+  }
+  add(documents);
+  Query query{.any = words({"kestrel", "sparrow"})};
+  EXPECT_EQ(keys(query).front(), 5999);
+  query.any[1].weight = 0.25;
+  EXPECT_EQ(keys(query).front(), 999);
 }
 
 TEST_P(TextIndexTest, CommonWordsAddToTheScoreOfRareOnes) {

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <future>
 #include <random>
+#include <thread>
 
 #include "quipu/search.h"
+#include "search/index_database.h"
 #include "sql/database.h"
 #include "support/scale.h"
 #include "view_world.h"
@@ -67,6 +70,53 @@ TEST_F(SearchFile, RedactedWordsAreNotInTheFile) {
   EXPECT_EQ((Places{"s:1"}), find(search, "xylophone"));
 }
 
+// Whoever reads keeps the database's log; what was redacted leaves it with the next search.
+TEST_F(SearchFile, RedactedWordsThatAReaderKeepsGoLater) {
+  Store store = open_store(url());
+  make_session(store, "s");
+  append(store, "s", {user("plain xylophone"), user("zzyzxsecret")});
+  SessionSearch search(store);
+  ASSERT_EQ((Places{"s:2"}), find(search, "zzyzxsecret"));
+  const auto ends = store.sessions().session_ends("s");
+  append(store, "s", {entry_of("redaction", R"({"targetEntryId":")" + ends->head + "\"}")});
+  {
+    auto reader = sql::Connection::open(index(), {.create = false});
+    ASSERT_TRUE(reader.ok() && reader->execute("BEGIN").ok());
+    ASSERT_TRUE(reader->number("SELECT count(*) FROM search_sessions").ok());
+    EXPECT_EQ((Places{}), find(search, "zzyzxsecret"));
+    ASSERT_NE(std::string::npos, index_bytes().find("zzyzxsecret")) << "nobody is in the way";
+  }
+  EXPECT_EQ((Places{"s:1"}), find("xylophone"));
+  EXPECT_EQ(std::string::npos, index_bytes().find("zzyzxsecret"));
+}
+
+// A log that was replaced is indexed again, and what it said before is still there.
+TEST_F(SearchFile, RedactedWordsOfReplacedLogsAreNotInTheFile) {
+  Store store = open_store(url());
+  for (const char* id : {"r", "s"}) {
+    make_session(store, id);
+    append(store, id, {user("plain xylophone"), user(std::string(id) + "zzyzxsecret")});
+  }
+  SessionSearch search(store);
+  ASSERT_EQ((Places{"s:2"}), find(search, "szzyzxsecret"));
+  const std::string log = root() + "/sessions/s.jsonl";
+  std::filesystem::copy_file(log, log + ".copy");
+  std::filesystem::rename(log + ".copy", log);
+  ASSERT_EQ((Places{"s:2"}), find("szzyzxsecret"));
+  std::filesystem::remove(root() + "/sessions/r.jsonl");
+  ASSERT_EQ((Places{}), find("rzzyzxsecret"));
+  ASSERT_NE(std::string::npos, index_bytes().find("rzzyzxsecret")) << "the test looks elsewhere";
+
+  Store again = open_store(url());
+  const auto ends = again.sessions().session_ends("s");
+  append(again, "s", {entry_of("redaction", R"({"targetEntryId":")" + ends->head + "\"}")});
+  EXPECT_EQ((Places{}), find("szzyzxsecret"));
+  EXPECT_EQ((Places{"s:1"}), find("xylophone"));
+  for (const char* word : {"szzyzxsecret", "rzzyzxsecret"}) {
+    EXPECT_EQ(std::string::npos, index_bytes().find(word)) << word;
+  }
+}
+
 TEST_F(SearchFile, ASessionThatIsGoneIsNotFound) {
   Store store = open_store(url());
   for (const char* id : {"a", "b"}) {
@@ -100,6 +150,19 @@ TEST_F(SearchFile, ALogThatWasReplacedIsReadAnew) {
   EXPECT_EQ((Places{"a:2"}), find("siku"));
 }
 
+TEST_F(SearchFile, ALogThatWasTouchedIsNotReadAnew) {
+  Store store = open_store(url());
+  make_session(store, "a");
+  append(store, "a", {user("ocarina")});
+  SessionSearch search(store);
+  EXPECT_EQ(1u, search.refresh().value().entries);
+  const std::string log = root() + "/sessions/a.jsonl";
+  std::filesystem::last_write_time(log,
+                                   std::filesystem::last_write_time(log) + std::chrono::hours(1));
+  EXPECT_EQ(0u, search.refresh().value().entries);
+  EXPECT_EQ((Places{"a:1"}), find(search, "ocarina"));
+}
+
 TEST_F(SearchFile, AnIndexOfWhatIsGoneIsMadeAnew) {
   Store store = open_store(url());
   SessionSearch search(store);
@@ -120,6 +183,30 @@ TEST_F(SearchFile, AnIndexOfWhatIsGoneIsMadeAnew) {
   append(store, "last", {user("ocarina")});
   EXPECT_EQ((Places{"last:1"}), find(search, "ocarina"));
   EXPECT_EQ((Places{"last:1"}), find("ocarina"));
+}
+
+TEST_F(SearchFile, WhileOthersWriteItAnswersAsItIs) {
+  Store store = open_store(url());
+  make_session(store, "s");
+  append(store, "s", {user("zampona")});
+  SessionSearch search(store);
+  EXPECT_EQ((Places{"s:1"}), find(search, "zampona"));
+  append(store, "s", {user("zampona")});
+  std::promise<void> is_held;
+  std::promise<void> is_done;
+  std::thread other([&] {
+    Store others = open_store(url());
+    const auto engine = others.indexes()->lease();
+    const auto turn = (*engine)->turn();
+    EXPECT_TRUE(turn.ok());
+    is_held.set_value();
+    is_done.get_future().wait();
+  });
+  is_held.get_future().wait();
+  EXPECT_EQ((Places{"s:1"}), find(search, "zampona"));
+  is_done.set_value();
+  other.join();
+  EXPECT_EQ((Places{"s:1", "s:2"}), find(search, "zampona"));
 }
 
 TEST_F(SearchFile, WithoutTheFileItIsMadeAgain) {
