@@ -150,7 +150,7 @@ TEST_P(EventProcesses, EverybodyGetsTheSameAndEverything) {
   ASSERT_EQ(std::size_t{kWriters}, said.size());
   for (const auto& [type, count] : said) EXPECT_EQ((rounds(GetParam()) + 1) / 2, count) << type;
   // What the writers said fills one; how much is told of sessions depends on who looks when.
-  if (test_scale() >= 1) EXPECT_GT(must(EventStore(store).segments()).size(), 1u);
+  EXPECT_GT(must(EventStore(store).segments()).size(), test_scale() >= 1 ? 1u : 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, EventProcesses,
