@@ -62,7 +62,7 @@ function(quipu_executable target)
     message(FATAL_ERROR "quipu_executable(${target}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   add_executable(${target} ${arg_SOURCES})
-  quipu_target_defaults(${target})
+  quipu_target_defaults(${target} SEPARATE)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/app")
   target_link_libraries(${target} PRIVATE ${arg_LIBRARIES})
   set_target_properties(${target} PROPERTIES

@@ -14,6 +14,7 @@
 #include "recall/memory_fact.h"
 #include "search/query.h"
 #include "store/guarded.h"
+#include "store/recall_batch.h"
 #include "store/system_log.h"
 
 namespace quipu {
@@ -23,14 +24,10 @@ using recall::ChunkRow;
 using recall::DocumentRow;
 using recall::Followed;
 
-constexpr std::size_t kBatchDocuments = 2000;
-constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
 constexpr std::size_t kRemoveIds = 1000;  // in an entry
-constexpr std::size_t kPageMax = 1'000'000;
-constexpr std::size_t kMatches = 100;  // chunks, of which some may be of one document
 
 // A document on its way into the log.
-struct Incoming {
+struct IncomingDocument {
   const KnowledgeDocument* document = nullptr;
   std::string payload{};
   std::string content{};
@@ -40,11 +37,11 @@ std::string name_of(std::size_t place, const KnowledgeDocument& document) {
   return "document " + std::to_string(place + 1) + " (" + document.id + ")";
 }
 
-Result<std::vector<Incoming>> admitted(std::span<const KnowledgeDocument> documents) {
-  std::vector<Incoming> incoming;
+Result<std::vector<IncomingDocument>> admitted(std::span<const KnowledgeDocument> documents) {
+  std::vector<IncomingDocument> incoming;
   incoming.reserve(documents.size());
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    Incoming& one = incoming.emplace_back();
+    IncomingDocument& one = incoming.emplace_back();
     one.document = &documents[i];
     auto good = recall::check(documents[i]);
     if (good.ok()) {
@@ -55,17 +52,6 @@ Result<std::vector<Incoming>> admitted(std::span<const KnowledgeDocument> docume
     if (!good.ok()) return std::move(good).error().in(name_of(i, documents[i]));
   }
   return incoming;
-}
-
-// How many of the documents from `at` on make a batch.
-std::size_t batch_length(std::span<const Incoming> documents, std::size_t at) {
-  std::size_t length = 0;
-  for (std::size_t bytes = 0; at + length < documents.size() && length < kBatchDocuments;
-       ++length) {
-    bytes += documents[at + length].payload.size();
-    if (length > 0 && bytes > kBatchBytes) break;
-  }
-  return length;
 }
 
 NewEntry fact(std::string_view type, std::string payload) {
@@ -95,7 +81,7 @@ Best best_of(std::span<const search::Match> matches) {
 // long document may fill any list: it is asked again for a longer one until there are `k`.
 template <class Ask>
 Result<Best> best_of(std::size_t k, Ask ask) {
-  for (std::size_t length = std::max(4 * k, kMatches);; length *= 2) {
+  for (std::size_t length = std::max(4 * k, kRecallMatches);; length *= 2) {
     TRY_ASSIGN(const std::vector<search::Match> matches, ask(length));
     Best best = best_of(matches);
     if (best.documents.size() >= k || matches.size() < length) return best;
@@ -119,8 +105,10 @@ struct KnowledgeIndex::State {
     recall::QueryVector vector{};
   };
 
-  Result<void> check_dimensions(sql::Engine& engine, std::span<const Incoming> incoming) const;
-  Result<std::vector<NewEntry>> changed(sql::Engine& engine, std::span<const Incoming> batch,
+  Result<void> check_dimensions(sql::Engine& engine,
+                                std::span<const IncomingDocument> incoming) const;
+  Result<std::vector<NewEntry>> changed(sql::Engine& engine,
+                                        std::span<const IncomingDocument> batch,
                                         AddReport& report) const;
   Result<Hits<KnowledgeHit>> find(sql::Engine& engine, const Followed& at, const Asked& asked,
                                   std::size_t k, const QueryOptions& wanted);
@@ -136,10 +124,10 @@ struct KnowledgeIndex::State {
 };
 
 // All of them before the first is stored. What they replace does not count.
-Result<void> KnowledgeIndex::State::check_dimensions(sql::Engine& engine,
-                                                     std::span<const Incoming> incoming) const {
+Result<void> KnowledgeIndex::State::check_dimensions(
+    sql::Engine& engine, std::span<const IncomingDocument> incoming) const {
   std::vector<std::string> ids;
-  for (const Incoming& one : incoming) ids.push_back(one.document->id);
+  for (const IncomingDocument& one : incoming) ids.push_back(one.document->id);
   TRY_ASSIGN(std::size_t wanted, tables.dimensions(engine, ids));
   for (std::size_t i = 0; i < incoming.size(); ++i) {
     const std::size_t given = incoming[i].document->embedding.size();
@@ -152,16 +140,15 @@ Result<void> KnowledgeIndex::State::check_dimensions(sql::Engine& engine,
 }
 
 // What of a batch is not stored as it is given.
-Result<std::vector<NewEntry>> KnowledgeIndex::State::changed(sql::Engine& engine,
-                                                             std::span<const Incoming> batch,
-                                                             AddReport& report) const {
+Result<std::vector<NewEntry>> KnowledgeIndex::State::changed(
+    sql::Engine& engine, std::span<const IncomingDocument> batch, AddReport& report) const {
   std::vector<std::string> ids;
-  for (const Incoming& one : batch) ids.push_back(one.document->id);
+  for (const IncomingDocument& one : batch) ids.push_back(one.document->id);
   TRY_ASSIGN(const auto rows, tables.of_ids(engine, ids));
   std::unordered_map<std::string, std::string> contents;  // as they will be
   for (const DocumentRow& row : rows) contents.emplace(row.document.id, row.content);
   std::vector<NewEntry> entries;
-  for (const Incoming& one : batch) {
+  for (const IncomingDocument& one : batch) {
     const auto [place, is_new] = contents.emplace(one.document->id, one.content);
     if (!is_new && place->second == one.content) {
       ++report.unchanged;
@@ -258,7 +245,7 @@ Result<AddReport> KnowledgeIndex::add(std::span<const KnowledgeDocument> documen
     }
     AddReport report;
     for (std::size_t at = 0; at < incoming.size();) {
-      const std::size_t length = batch_length(incoming, at);
+      const std::size_t length = batch_length<IncomingDocument>(incoming, at);
       const auto batch = std::span(incoming).subspan(at, length);
       AddReport so_far;
       TRY_ASSIGN(const auto entries,
@@ -297,7 +284,7 @@ Result<Page<StoredDocument>> KnowledgeIndex::list(const PageRequest& page) {
   return guarded([&]() -> Result<Page<StoredDocument>> {
     TRY(state_->sessions.check_open());
     TRY_ASSIGN(const std::int64_t before, recall::read_place(page.after));
-    const std::size_t limit = std::min(page.limit, kPageMax);
+    const std::size_t limit = std::min(page.limit, kRecallPageMax);
     return state_->followed.use(
         [&](sql::Engine& engine, const Followed&) -> Result<Page<StoredDocument>> {
           Page<StoredDocument> answer;

@@ -11,6 +11,7 @@
 #include "search/query.h"
 #include "store/guarded.h"
 #include "store/memory_state.h"
+#include "store/recall_batch.h"
 
 namespace quipu {
 namespace {
@@ -20,9 +21,7 @@ using recall::Kept;
 using recall::MemoryRow;
 
 constexpr std::size_t kForgetIds = 1000;  // in an entry
-constexpr std::size_t kPageMax = 1'000'000;
-constexpr std::size_t kMatches = 100;  // of a list before it is cut to what was asked for
-constexpr std::size_t kUsesMax = 256;  // nodes whose use is noted in memory only
+constexpr std::size_t kUsesMax = 256;     // nodes whose use is noted in memory only
 
 std::vector<NewEntry> forget_facts(std::span<const std::string> ids, std::string_view reason) {
   std::vector<NewEntry> facts;
@@ -66,7 +65,7 @@ Result<Hits<MemoryHit>> MemoryStore::State::find(sql::Engine& engine, const Foll
                                                  const Asked& asked, std::size_t k,
                                                  const MemorySearchOptions& search) {
   const std::int64_t now = backend->filler().clock.unix_ms();
-  const std::size_t length = std::max(k, kMatches);
+  const std::size_t length = std::max(k, kRecallMatches);
   Hits<MemoryHit> hits;
   hits.note = asked.vector.note;
   TRY_ASSIGN(const auto lexical, tables.match(engine, asked.words, search, now, length));
@@ -173,7 +172,7 @@ Result<Page<StoredMemory>> MemoryStore::list(const MemoryScope& scope, const Pag
   return guarded([&]() -> Result<Page<StoredMemory>> {
     TRY(state_->sessions.check_open());
     TRY_ASSIGN(const std::int64_t before, recall::read_place(page.after));
-    const std::size_t limit = std::min(page.limit, kPageMax);
+    const std::size_t limit = std::min(page.limit, kRecallPageMax);
     return state_->followed.use(
         [&](sql::Engine& engine, const Followed&) -> Result<Page<StoredMemory>> {
           state_->write_uses(engine);

@@ -12,6 +12,7 @@
 #include "recall/memory_fact.h"
 #include "store/guarded.h"
 #include "store/memory_state.h"
+#include "store/recall_batch.h"
 
 namespace quipu {
 namespace {
@@ -19,11 +20,8 @@ namespace {
 using recall::MemoryRow;
 using recall::Twin;
 
-constexpr std::size_t kBatchNodes = 2000;
-constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
-
 // A node on its way into the log.
-struct Incoming {
+struct IncomingNode {
   MemoryNode node;
   std::string payload;
   std::string content;
@@ -38,11 +36,12 @@ std::string name_of(std::size_t place, const MemoryNode& node) {
   return "node " + std::to_string(place + 1) + " (" + node.id + ")";
 }
 
-Result<std::vector<Incoming>> admitted(std::span<const MemoryNode> nodes, Filler filler) {
-  std::vector<Incoming> incoming;
+Result<std::vector<IncomingNode>> admitted(std::span<const MemoryNode> nodes, Filler filler) {
+  std::vector<IncomingNode> incoming;
   incoming.reserve(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    Incoming& one = incoming.emplace_back(Incoming{.node = nodes[i], .payload = {}, .content = {}});
+    IncomingNode& one =
+        incoming.emplace_back(IncomingNode{.node = nodes[i], .payload = {}, .content = {}});
     if (one.node.id.empty()) one.node.id = uuid_v7(filler.clock.unix_ms(), filler.random);
     auto good = recall::check(one.node);
     if (good.ok()) {
@@ -56,9 +55,9 @@ Result<std::vector<Incoming>> admitted(std::span<const MemoryNode> nodes, Filler
 
 // All of them before the first is stored. What they replace does not count.
 Result<void> check_dimensions(const recall::MemoryTables& tables, sql::Engine& engine,
-                              std::span<const Incoming> nodes) {
+                              std::span<const IncomingNode> nodes) {
   std::vector<std::string> ids;
-  for (const Incoming& one : nodes) ids.push_back(one.node.id);
+  for (const IncomingNode& one : nodes) ids.push_back(one.node.id);
   TRY_ASSIGN(std::size_t wanted, tables.dimensions(engine, ids));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::size_t given = nodes[i].node.embedding.size();
@@ -72,11 +71,11 @@ Result<void> check_dimensions(const recall::MemoryTables& tables, sql::Engine& e
 
 // A batch as it stands to what is stored.
 struct Plan {
-  std::unordered_map<std::string, std::string> stored{};  // content by id
-  std::vector<std::size_t> changed{};                     // places in the batch
-  std::vector<std::optional<Twin>> twins{};               // of the changed ones
-  std::unordered_map<std::string, Incoming> merged{};     // twins that are stored, by id
-  std::optional<std::string> tail{};                      // of the log that it was made from
+  std::unordered_map<std::string, std::string> stored{};   // content by id
+  std::vector<std::size_t> changed{};                      // places in the batch
+  std::vector<std::optional<Twin>> twins{};                // of the changed ones
+  std::unordered_map<std::string, IncomingNode> merged{};  // twins that are stored, by id
+  std::optional<std::string> tail{};                       // of the log that it was made from
 };
 
 struct Outcome {
@@ -88,7 +87,7 @@ struct Outcome {
 // One batch, whose nodes may get what is merged into them.
 class Upsert {
  public:
-  Upsert(const recall::MemoryTables& tables, std::span<Incoming> batch,
+  Upsert(const recall::MemoryTables& tables, std::span<IncomingNode> batch,
          const UpsertOptions& options, std::int64_t now_ms)
       : tables_(tables), batch_(batch), options_(options), now_ms_(now_ms) {}
 
@@ -96,7 +95,7 @@ class Upsert {
     Plan plan;
     plan.tail = tail_of(followed);
     std::vector<std::string> ids;
-    for (const Incoming& one : batch_) ids.push_back(one.node.id);
+    for (const IncomingNode& one : batch_) ids.push_back(one.node.id);
     TRY_ASSIGN(const auto rows, tables_.of_ids(engine, ids));
     for (const MemoryRow& row : rows) plan.stored.emplace(row.memory.node.id, row.content);
     auto contents = plan.stored;  // as they will be
@@ -151,7 +150,7 @@ class Upsert {
   }
 
  private:
-  static NewEntry entry_of(const Incoming& one) {
+  static NewEntry entry_of(const IncomingNode& one) {
     NewEntry entry;
     entry.type = recall::kMemoryType;
     entry.payload = one.payload;
@@ -168,7 +167,7 @@ class Upsert {
       TRY_ASSIGN(row.memory.node.embedding, tables_.vector_of(engine, row.ordinal));
       const std::string id = row.memory.node.id;
       plan.merged.emplace(
-          id, Incoming{.node = std::move(row.memory.node), .payload = {}, .content = {}});
+          id, IncomingNode{.node = std::move(row.memory.node), .payload = {}, .content = {}});
     }
     return {};
   }
@@ -180,7 +179,7 @@ class Upsert {
     const auto in_batch = taken.find(into);
     const auto stored = plan.merged.find(into);
     if (in_batch == taken.end() && stored == plan.merged.end()) return;
-    Incoming& target = in_batch != taken.end() ? batch_[in_batch->second] : stored->second;
+    IncomingNode& target = in_batch != taken.end() ? batch_[in_batch->second] : stored->second;
     MemoryNode& node = target.node;
     const MemoryNode before = node;
     for (const MemorySource& source : from.sources) {
@@ -201,20 +200,10 @@ class Upsert {
   }
 
   const recall::MemoryTables& tables_;
-  const std::span<Incoming> batch_;
+  const std::span<IncomingNode> batch_;
   const UpsertOptions& options_;
   const std::int64_t now_ms_;
 };
-
-// How many of the nodes from `at` on make a batch.
-std::size_t batch_length(std::span<const Incoming> nodes, std::size_t at) {
-  std::size_t length = 0;
-  for (std::size_t bytes = 0; at + length < nodes.size() && length < kBatchNodes; ++length) {
-    bytes += nodes[at + length].payload.size();
-    if (length > 0 && bytes > kBatchBytes) break;
-  }
-  return length;
-}
 
 void add(const UpsertReport& part, UpsertReport& report) {
   report.added += part.added;
@@ -239,12 +228,12 @@ Result<UpsertReport> MemoryStore::upsert(std::span<const MemoryNode> nodes,
       }));
     }
     UpsertReport report;
-    for (const Incoming& one : incoming) report.ids.push_back(one.node.id);
+    for (const IncomingNode& one : incoming) report.ids.push_back(one.node.id);
     int tries = 0;
     for (std::size_t at = 0; at < incoming.size();) {
-      const std::size_t length = batch_length(incoming, at);
+      const std::size_t length = batch_length<IncomingNode>(incoming, at);
       const auto given = std::span(incoming).subspan(at, length);
-      std::vector<Incoming> batch(given.begin(), given.end());
+      std::vector<IncomingNode> batch(given.begin(), given.end());
       const Upsert upsert(state_->tables, batch, options,
                           state_->backend->filler().clock.unix_ms());
       TRY_ASSIGN(Plan plan,

@@ -16,13 +16,13 @@
 namespace quipu::view {
 namespace {
 
-std::string text_of(std::string_view token) {
+std::string decoded(std::string_view token) {
   return token.empty() ? std::string() : json::decode_string(token);
 }
 
 std::string text_in(std::string_view object, std::string_view key) {
   const auto member = json::find_member(object, key);
-  return member && member->kind == json::Kind::kString ? text_of(member->value) : std::string();
+  return member && member->kind == json::Kind::kString ? decoded(member->value) : std::string();
 }
 
 // What an entry says of one request, in words.
@@ -61,9 +61,9 @@ class Fold {
       std::vector<PartView> parts;
       const MessageView message = dialect::lift(type, envelope.payload, parts);
       if (message.usage.empty()) return;
-      add_request(envelope, {.key = text_of(message.request_id),
-                             .model = text_of(message.model),
-                             .provider = text_of(message.provider),
+      add_request(envelope, {.key = decoded(message.request_id),
+                             .model = decoded(message.model),
+                             .provider = decoded(message.provider),
                              .usage = read_usage(message.usage)});
     }
   }

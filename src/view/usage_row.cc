@@ -86,9 +86,9 @@ class Bytes {
   bool ok_ = true;
 };
 
-constexpr std::string UsageRow::*kTexts[] = {&UsageRow::created,       &UsageRow::agent_id,
-                                             &UsageRow::project_id,    &UsageRow::model,
-                                             &UsageRow::model_session, &UsageRow::note_memory};
+constexpr std::string UsageRow::*kUsageTexts[] = {&UsageRow::created,       &UsageRow::agent_id,
+                                                  &UsageRow::project_id,    &UsageRow::model,
+                                                  &UsageRow::model_session, &UsageRow::note_memory};
 constexpr Request::Name Request::*kNames[] = {&Request::model, &Request::provider, &Request::agent,
                                               &Request::project, &Request::session};
 constexpr std::uint64_t Request::*kCounts[] = {&Request::tokens_in, &Request::tokens_out,
@@ -168,7 +168,7 @@ bool RequestWalk::next(Request& into) {
 
 std::string encode_usage_row(const UsageRow& row) {
   std::string out;
-  for (const auto text : kTexts) put_text(out, row.*text);
+  for (const auto text : kUsageTexts) put_text(out, row.*text);
   put_number(out, row.names.size());
   for (const std::string& name : row.names) put_text(out, name);
   return out + row.requests;
@@ -180,7 +180,7 @@ std::optional<UsageRow> decode_usage_row(std::string session_id, const LogCursor
   row.session_id = std::move(session_id);
   row.cursor = cursor;
   Bytes in(record);
-  for (const auto text : kTexts) row.*text = in.text();
+  for (const auto text : kUsageTexts) row.*text = in.text();
   row.names.clear();
   for (std::uint64_t count = in.number(); count > 0 && in.ok(); --count) {
     row.names.emplace_back(in.text());
