@@ -3,7 +3,7 @@
 
 A document is the long description of a package, a question its one-line summary, which is not in
 the document; right is every document whose package has that summary. The files are on every Debian
-mirror, e.g. http://deb.debian.org/debian/dists/bookworm/main/i18n/Translation-ja.bz2
+mirror, below dists/bookworm/main/i18n; `apt-get -o Acquire::Languages=ja update` fetches one, too.
 
   debian_descriptions.py Translation-ja.bz2 DIRECTORY [--queries 2000]
 """
