@@ -15,9 +15,9 @@ constexpr sql::Text kMakeVersions =
     "CREATE TABLE IF NOT EXISTS @quipu_indexes"
     " (name {key} NOT NULL PRIMARY KEY, version TEXT NOT NULL)";
 constexpr sql::Text kReadVersion = "SELECT version FROM @quipu_indexes WHERE name = $1";
-constexpr sql::Text kSetVersion =
-    "INSERT INTO @quipu_indexes (name, version) VALUES ($1, $2)"
-    " ON CONFLICT (name) DO UPDATE SET version = excluded.version";
+// Together: fails when somebody else has set it since it was read.
+constexpr sql::Text kTakeVersion = "DELETE FROM @quipu_indexes WHERE name = $1 AND version = $2";
+constexpr sql::Text kSetVersion = "INSERT INTO @quipu_indexes (name, version) VALUES ($1, $2)";
 constexpr sql::Text kForgetVersion = "DELETE FROM @quipu_indexes WHERE name = $1";
 
 std::shared_ptr<sql::Pool> memory_pool(Clock& clock) {
@@ -67,6 +67,9 @@ Result<bool> IndexDatabase::prepare(const IndexTables& tables, const FirstRows& 
   if (found == wanted) return false;
   Writes writes;
   writes.commands.push_back({.text = kMakeVersions});
+  // First: who comes second must not drop what the first has filled by now.
+  writes.commands.push_back({.text = kTakeVersion, .params = {tables.name, found}});
+  writes.commands.push_back({.text = kSetVersion, .params = {tables.name, wanted}});
   drop(tables, writes);
   for (const sql::Text& text : tables.create) writes.commands.push_back({.text = text});
   for (const std::string& name : tables.text_indexes) {
@@ -75,7 +78,6 @@ Result<bool> IndexDatabase::prepare(const IndexTables& tables, const FirstRows& 
   if (first_rows) {
     for (sql::Command& row : first_rows()) writes.commands.push_back(std::move(row));
   }
-  writes.commands.push_back({.text = kSetVersion, .params = {tables.name, wanted}});
   auto made = engine->commit(writes.commands, sql::Sync::kLater);
   if (made.ok()) return true;
   // Somebody else may have made them meanwhile.

@@ -62,6 +62,21 @@ TEST_F(IndexDatabaseTest, TablesAreMadeOnceAndAnewForAnotherVersion) {
   EXPECT_TRUE(again.prepare(tables("2")).value());
 }
 
+TEST_F(IndexDatabaseTest, WhoComesSecondDropsNothing) {
+  IndexDatabase first = open();
+  IndexDatabase second = open();
+  for (const char* version : {"1", "2"}) {
+    const auto meanwhile = [&] {
+      EXPECT_TRUE(first.prepare(tables(version)).value());
+      insert(first, 1);
+      return std::vector<sql::Command>();
+    };
+    const auto made = second.prepare(tables(version), meanwhile);
+    EXPECT_TRUE(made.ok()) << made.error().message();
+    EXPECT_EQ(count(second), 1) << version;
+  }
+}
+
 TEST_F(IndexDatabaseTest, AFileThatIsNoDatabaseIsEmptied) {
   std::ofstream(file()) << std::string(20000, 'x');
   IndexDatabase database = open();
