@@ -262,6 +262,8 @@ Result<void> Feed::open_session(const Growth& growth) {
   if (!is_open) {
     session_id_ = growth.session;
     session_.reset();
+    // Whoever told of it may have looked at a newer copy of the store than the one that is read.
+    ignore(backend_.survey(growth.session), "reading it says the same");
     auto opened = backend_.lineage(growth.session);
     if (opened.ok()) {
       session_ = std::move(opened).value();
