@@ -48,6 +48,19 @@ std::string stored_json(const NewEntry& entry, Filler filler) {
 
 }  // namespace
 
+bool is_read_only(Code code) {
+  return code == Code::kStorageGone || code == Code::kNotAllowed || code == Code::kUnsupported;
+}
+
+bool is_of_one_session(Code code) {
+  return code != Code::kStorageGone && code != Code::kBusy && code != Code::kNoMemory;
+}
+
+bool is_of_content(Code code) {
+  return code == Code::kNotFound || code == Code::kCorrupt || code == Code::kUnsupported ||
+         code == Code::kInvalidArgument;
+}
+
 bool is_bookkeeping(std::string_view type) {
   return type == "session_header" || type == "run_start" || type == kPositions;
 }

@@ -4,7 +4,6 @@
 
 #include "base/crc32c.h"
 #include "base/json_scan.h"
-#include "base/json_write.h"
 #include "base/try.h"
 
 namespace quipu::events {
@@ -253,9 +252,22 @@ Result<void> Feed::take_growth(const EntryText& entry, std::vector<Event>& event
   return {};
 }
 
+// One session that cannot be read does not keep anybody from what comes after it.
+Result<void> Feed::open_session(const Growth& growth) {
+  auto found = find_session(growth);
+  if (found.ok() || !is_of_one_session(found.error().code())) return found;
+  // What is given without its entries is never given with them: so it must fail again, while
+  // the store does not.
+  found = find_session(growth);
+  if (found.ok()) return {};
+  session_.reset();
+  TRY(log_.exists(cursor_.place.segment));
+  return is_of_one_session(found.error().code()) ? Result<void>() : found;
+}
+
 // The log may be another one by now: its entries are those that were told of only if the
 // last of them is.
-Result<void> Feed::open_session(const Growth& growth) {
+Result<void> Feed::find_session(const Growth& growth) {
   const Ordinal last = growth.then.entries - 1;
   const bool is_open =
       session_ && session_id_ == growth.session && session_->own().fold().count > last;
@@ -264,15 +276,9 @@ Result<void> Feed::open_session(const Growth& growth) {
     session_.reset();
     // Whoever told of it may have looked at a newer copy of the store than the one that is read.
     ignore(backend_.survey(growth.session), "reading it says the same");
-    auto opened = backend_.lineage(growth.session);
-    if (opened.ok()) {
-      session_ = std::move(opened).value();
-    } else if (opened.error().code() != Code::kNotFound &&
-               opened.error().code() != Code::kCorrupt) {
-      return std::move(opened).error();
-    }
+    TRY_ASSIGN(session_, backend_.lineage(growth.session));
   }
-  if (!session_ || session_->own().fold().count <= last) {
+  if (session_->own().fold().count <= last) {
     session_.reset();
     return {};
   }
@@ -289,26 +295,32 @@ Result<Event> Feed::entry_event(const Growth& growth, Ordinal own, std::string_v
   event.timestamp = noted_at;
   json::Writer payload(event.payload);
   payload.begin_object().member("session", growth.session).member("ordinal", growth.base + own);
-  if (session_) {
-    TRY_ASSIGN(const StoredEntry stored, session_->own().entry(own));
-    Label label = read_label(stored.text);
-    if (stored.adopted) {
-      EntryText whole;
-      TRY(read_entry(*session_, session_->base() + own, whole));
-      label = {.id = Text::of(whole.id),
-               .type = Text::of(std::string(whole.envelope.type.view())),
-               .timestamp = Text::of(std::string(whole.envelope.timestamp.view()))};
-    }
-    event.type = event_type(stored.place.type);
-    if (!label.timestamp.empty()) event.timestamp = label.timestamp.view();
-    payload.member("entry", label.id.view()).member("type", label.type.view());
-    if (stored.place.type == EntryType::kRedaction) {
-      const auto target = fact_target(EntryType::kRedaction, read_envelope(stored.text).payload);
-      if (target) payload.member("target", target->view());
-    }
+  auto described = session_ ? describe(own, event, payload) : Result<void>();
+  if (!described.ok() && !is_of_content(described.error().code())) {
+    return std::move(described).error();
   }
   payload.end_object();
   return event;
+}
+
+Result<void> Feed::describe(Ordinal own, Event& event, json::Writer& payload) const {
+  TRY_ASSIGN(const StoredEntry stored, session_->own().entry(own));
+  Label label = read_label(stored.text);
+  if (stored.adopted) {
+    EntryText whole;
+    TRY(read_entry(*session_, session_->base() + own, whole));
+    label = {.id = Text::of(whole.id),
+             .type = Text::of(std::string(whole.envelope.type.view())),
+             .timestamp = Text::of(std::string(whole.envelope.timestamp.view()))};
+  }
+  event.type = event_type(stored.place.type);
+  if (!label.timestamp.empty()) event.timestamp = label.timestamp.view();
+  payload.member("entry", label.id.view()).member("type", label.type.view());
+  if (stored.place.type == EntryType::kRedaction) {
+    const auto target = fact_target(EntryType::kRedaction, read_envelope(stored.text).payload);
+    if (target) payload.member("target", target->view());
+  }
+  return {};
 }
 
 }  // namespace quipu::events
