@@ -1,6 +1,7 @@
 // What the feed says when logs are not as it left them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -363,6 +364,36 @@ class CountedBackend : public WrappedBackend {
   int views = 0;
   int appends = 0;
 };
+
+// Segments that are looked at when events name their ids hold files.
+TEST_F(JournalTest, FewOfManySegmentsStayOpen) {
+  class Backend : public WrappedBackend {
+   public:
+    using WrappedBackend::WrappedBackend;
+    Result<std::shared_ptr<const LogView>> view(const std::string& id,
+                                                std::shared_ptr<const Ancestry> above) override {
+      auto view = WrappedBackend::view(id, std::move(above));
+      if (view.ok()) views.push_back(*view);
+      return view;
+    }
+    std::vector<std::weak_ptr<const LogView>> views;
+  };
+  const auto backend = std::make_shared<Backend>(must(Store::open("memory:")).backend());
+  Store store(backend);
+  EventStore events(store, {.segment_bytes = 1});
+  for (int i = 0; i < 40; ++i) {
+    const NewEvent event = event_of("t", "e" + std::to_string(i));
+    EXPECT_EQ(1u, must(events.append({&event, 1})).appended);
+  }
+  ASSERT_EQ(40u, must(events.segments()).size());
+  for (int i = 0; i < 40; ++i) {
+    const NewEvent event = event_of("t", "e" + std::to_string(i));
+    EXPECT_EQ(1u, must(events.append({&event, 1})).already_present) << i;
+    const auto open = std::count_if(backend->views.begin(), backend->views.end(),
+                                    [](const auto& view) { return !view.expired(); });
+    EXPECT_LE(open, 16);
+  }
+}
 
 // What was told once costs a look at the directory, in whatever process.
 TEST_F(JournalTest, WhatWasToldIsNotReadAgain) {
