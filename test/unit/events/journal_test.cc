@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <utility>
 
 #include "support/event_reader.h"
 #include "support/fresh_store.h"
@@ -222,6 +224,39 @@ TEST_F(JournalTest, AStoreThatCanBeWrittenAgainIsToldOfWhole) {
   EXPECT_EQ(3u, events.size());
   expect_complete(store(), events);
   EXPECT_FALSE(tail.journal_problem());
+}
+
+// Somebody sees that a session is gone; before that is told, somebody else tells of its successor.
+TEST_F(JournalTest, ALogEndsOnceForEverybody) {
+  class Backend : public WrappedBackend {
+   public:
+    using WrappedBackend::WrappedBackend;
+    Result<AppendResult> append(const std::string& id, const Batch& batch,
+                                const AppendOptions& options) override {
+      if (before) std::exchange(before, nullptr)();
+      return WrappedBackend::append(id, batch, options);
+    }
+    std::function<void()> before;
+  };
+  must(store().sessions().create_session({.id = "s"}));
+  say("s", "a");
+  EXPECT_EQ(2u, rest(cursor_).size());
+  store_.reset();
+  files::remove(log("s"));
+  files::remove(files::path(log("s")).replace_extension(".idx"));
+  reopen();
+  const auto backend = std::make_shared<Backend>(store().backend());
+  Store other(backend);
+  auto tail = must(EventStore(other).tail(cursor_));
+  backend->before = [&] {
+    must(store().sessions().create_session({.id = "s"}));
+    EXPECT_EQ("session_replaced s", rest(cursor_).at(0));
+  };
+  EXPECT_EQ(2u, all_of(tail).size());
+  say("s", "b");
+  EXPECT_EQ(Lines{"entry_appended s/1 b"}, told(all_of(tail)));
+  auto all = must(EventStore(store()).tail());
+  expect_complete(store(), all_of(all));
 }
 
 // One log that cannot be read, or no log.
