@@ -95,15 +95,15 @@ Changes changes_of(std::span<const FollowedEntry> entries) {
     change.is_there = true;
     change.text = storable(std::move(document->text));
     change.embedding = std::move(document->embedding);
-    change.row = DocumentRow{.ordinal = std::int64_t{entry.ordinal},
-                             .document = {.id = document->id,
-                                          .title = storable(std::move(document->title)),
-                                          .meta = std::move(document->meta),
-                                          .bytes = change.text.size(),
-                                          .chunks = 0,
-                                          .created_ms = created,
-                                          .updated_ms = entry.time_ms},
-                             .content = sha256_hex(entry.payload)};
+    change.row.ordinal = std::int64_t{entry.ordinal};
+    change.row.document = {.id = document->id,
+                           .title = storable(std::move(document->title)),
+                           .meta = std::move(document->meta),
+                           .bytes = change.text.size(),
+                           .chunks = 0,
+                           .created_ms = created,
+                           .updated_ms = entry.time_ms};
+    change.row.content = sha256_hex(entry.payload);
   }
   return changes;
 }

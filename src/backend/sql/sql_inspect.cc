@@ -55,10 +55,10 @@ Result<void> for_each_row(sql::Pool& pool, const std::string& session_id,
                         .crc = answer->integer(7)});
       }
     });
-    TRY_ASSIGN(const auto rows, std::move(asked));
-    if (rows.empty()) return {};
-    for (const CheckedRow& row : rows) TRY(look(row));
-    next = rows.back().ordinal + 1;
+    if (!asked) return std::move(asked).error();
+    if (asked->empty()) return {};
+    for (const CheckedRow& row : *asked) TRY(look(row));
+    next = asked->back().ordinal + 1;
   }
 }
 
