@@ -75,6 +75,10 @@ Result<NewEvent> read_event(std::string_view json);
 ///                                        (restored, cut off): forget that; what it has now
 ///                                        follows from its first entry on
 ///   quipu.session_removed    {session}
+///   quipu.memory_changed     {log, ordinal, entry, type}      an entry of a log of the store's
+///                                        own, `log`: something was remembered or forgotten;
+///                                        and knowledge_changed, usage_changed, projects_changed
+///   quipu.memory_replaced, quipu.memory_removed {log}, and so on: as for sessions
 ///   quipu.pruned             {before}    segments before this number are gone
 ///
 /// `ordinal` is the number of the entry among those that the session sees, `entry` its id

@@ -30,6 +30,26 @@ std::string_view event_type(EntryType type) {
   }
 }
 
+// The name of a log of the store's own; empty: it is a session's.
+std::string_view own_name(std::string_view log_id) {
+  return log_id.starts_with(kSystemPrefix) ? log_id.substr(kSystemPrefix.size())
+                                           : std::string_view();
+}
+
+// quipu.session_removed, quipu.memory_removed …
+std::string type_about(std::string_view log_id, std::string_view what) {
+  const std::string_view name = own_name(log_id);
+  std::string type(kOwnTypes);
+  type += name.empty() ? "session" : name;
+  return type.append("_").append(what);
+}
+
+json::Writer& write_subject(std::string_view log_id, json::Writer& payload) {
+  const std::string_view name = own_name(log_id);
+  payload.begin_object();
+  return name.empty() ? payload.member("session", log_id) : payload.member("log", name);
+}
+
 std::string text_member(std::string_view object, std::string_view key) {
   const auto member = json::find_member(object, key);
   const bool is_text = member && member->kind == json::Kind::kString;
@@ -220,10 +240,11 @@ Result<void> Feed::take(std::vector<Event>& events) {
   event.payload = entry.envelope.payload;
   event.type = type.starts_with(kTypePrefix) ? type.substr(kTypePrefix.size()) : type;
   if (type == kReplaced || type == kRemoved) {
-    event.type = type == kReplaced ? "quipu.session_replaced" : "quipu.session_removed";
     const std::string session = text_member(event.payload, "session");
+    event.type = type_about(session, type == kReplaced ? "replaced" : "removed");
     event.payload.clear();
-    json::Writer(event.payload).begin_object().member("session", session).end_object();
+    json::Writer payload(event.payload);
+    write_subject(session, payload).end_object();
   }
   give(std::move(event), events);
   return {};
@@ -294,12 +315,13 @@ Result<Event> Feed::entry_event(const Growth& growth, Ordinal own, std::string_v
   event.type = own == 0 ? kCreated : kAppended;
   event.timestamp = noted_at;
   json::Writer payload(event.payload);
-  payload.begin_object().member("session", growth.session).member("ordinal", growth.base + own);
+  write_subject(growth.session, payload).member("ordinal", growth.base + own);
   auto described = session_ ? describe(own, event, payload) : Result<void>();
   if (!described.ok() && !is_of_content(described.error().code())) {
     return std::move(described).error();
   }
   payload.end_object();
+  if (!own_name(growth.session).empty()) event.type = type_about(growth.session, "changed");
   return event;
 }
 

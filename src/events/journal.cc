@@ -22,7 +22,7 @@ bool looks_same(const SurveyedLog& one, const SurveyedLog& other) {
 void Journal::note(const LogChanges& changes) {
   all_ = all_ || changes.all;
   for (const std::string& log : changes.logs) {
-    if (!log.starts_with(kSystemPrefix)) noted_.insert(log);
+    if (!EventLog::is_segment(log)) noted_.insert(log);
   }
 }
 
@@ -53,6 +53,10 @@ Result<void> Journal::survey_all() {
     if (!is_told(log)) noted_.insert(log.session_id);
   }
   pass_over(nullptr);
+  TRY_ASSIGN(const auto system, backend_.list_system());
+  for (const std::string& log : system) {
+    if (!EventLog::is_segment(log)) noted_.insert(log);
+  }
   all_ = false;
   return {};
 }
