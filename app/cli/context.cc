@@ -107,9 +107,10 @@ void Context::report(const Error& error) const {
   std::string text = fmt::format("{} {}\n", paint(err, Style::kRed, "quipu:"),
                                  safe_text(error.message(), err.charset()));
   if (!error.actual().empty()) {
-    const char* what = error.code() == Code::kTailMoved ? "the tail"
-                       : error.code() == Code::kFenced  ? "the newest run"
-                                                        : "the head";
+    const char* what = error.code() == Code::kTailMoved  ? "the tail"
+                       : error.code() == Code::kFenced   ? "the newest run"
+                       : error.code() == Code::kNotFound ? "the oldest cursor"
+                                                         : "the head";
     text += fmt::format("  {} is {}\n", what, safe_line(error.actual(), err.charset()));
   }
   text += fmt::format("  {}\n", paint(err, Style::kDim, safe_text(error.hint(), err.charset())));

@@ -75,11 +75,16 @@ Result<NewEvent> read_event(std::string_view json);
 ///                                        (restored, cut off): forget that; what it has now
 ///                                        follows from its first entry on
 ///   quipu.session_removed    {session}
+///   quipu.memory_changed     {log, ordinal, entry, type}      an entry of a log of the store's
+///                                        own, `log`: something was remembered or forgotten;
+///                                        and knowledge_changed, usage_changed, projects_changed
+///   quipu.memory_replaced, quipu.memory_removed {log}, and so on: as for sessions
 ///   quipu.pruned             {before}    segments before this number are gone
 ///
 /// `ordinal` is the number of the entry among those that the session sees, `entry` its id
-/// and `type` its type. An entry that is not there any more has neither. Entries of one
-/// session come in the order of its log, each once; their timestamps are their own.
+/// and `type` its type. An entry that is not there any more, or cannot be read, has neither.
+/// Entries of one session come in the order of its log, each once; their timestamps are their
+/// own.
 struct Event {
   /// To go on right after this event.
   std::string cursor;
@@ -171,7 +176,7 @@ class EventTail {
   bool is_cancelled() const;
 
   /// Why changes of sessions are not added to the log, when they are not: the store cannot
-  /// be written. What others added is given all the same.
+  /// be written. What others added is given all the same, and the next call tries again.
   const std::optional<Error>& journal_problem() const;
   /// Lines of the segments read so far that are damaged: events that are lost.
   std::uint32_t damaged() const;

@@ -51,7 +51,8 @@ struct StoreOptions {
   /// made again.
   std::chrono::milliseconds lock_wait{5000};
   /// PostgreSQL: the URL of a replica that is asked for what is only read. What this process
-  /// itself has written or seen is never answered older than that.
+  /// itself has written or seen is never answered older than that, and the store's own logs
+  /// (events, memory, knowledge, usage) are never asked of it.
   std::string replica{};
   /// For tests: null means the machine's own.
   Clock* clock = nullptr;

@@ -80,7 +80,7 @@ class Backend {
   /// All sessions, sorted by id, at the price of a look at the directory. One that
   /// is there and cannot be looked at has its id alone; asking for it says why.
   virtual Result<std::vector<SurveyedLog>> survey() = 0;
-  /// One of them.
+  /// One of them, or of the store's own. What is viewed after that is not older.
   virtual Result<SurveyedLog> survey(const std::string& session_id) = 0;
 
   /// Ids of all logs of the store's own (kSystemPrefix), sorted.

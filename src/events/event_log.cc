@@ -16,6 +16,9 @@ constexpr std::size_t kDigits = 8;
 constexpr const char* kEndId = "quipu:end";
 // More than anybody who appends could be overtaken by in the time that it takes.
 constexpr int kTries = 100;
+// Closed segments that stay open for looking up ids: the newest, whose events are the likeliest to
+// be repeated. Each holds files, of which a process may have a thousand.
+constexpr std::size_t kSegmentsKept = 16;
 
 std::optional<std::uint64_t> number_of(std::string_view log_id) {
   if (!log_id.starts_with(kName)) return std::nullopt;
@@ -47,6 +50,19 @@ std::string stored_json(const NewEntry& entry, Filler filler) {
 }
 
 }  // namespace
+
+bool is_read_only(Code code) {
+  return code == Code::kStorageGone || code == Code::kNotAllowed || code == Code::kUnsupported;
+}
+
+bool is_of_one_session(Code code) {
+  return code != Code::kStorageGone && code != Code::kBusy && code != Code::kNoMemory;
+}
+
+bool is_of_content(Code code) {
+  return code == Code::kNotFound || code == Code::kCorrupt || code == Code::kUnsupported ||
+         code == Code::kInvalidArgument;
+}
 
 bool is_bookkeeping(std::string_view type) {
   return type == "session_header" || type == "run_start" || type == kPositions;
@@ -217,15 +233,19 @@ Result<std::vector<bool>> EventLog::stored_before(std::uint64_t number,
   TRY_ASSIGN(const auto all, numbers());
   if (all.empty()) return stored;
   MutexLock lock(mutex_);
-  std::erase_if(closed_, [&](const auto& one) { return one.first < all.front(); });
+  const std::uint64_t first_kept = number - std::min<std::uint64_t>(number, kSegmentsKept);
+  std::erase_if(closed_,
+                [&](const auto& one) { return one.first < std::max(all.front(), first_kept); });
   for (const std::uint64_t older : all) {
     if (older >= number) break;
-    auto& segment = closed_[older];
+    std::shared_ptr<const Lineage> segment;
+    if (const auto kept = closed_.find(older); kept != closed_.end()) segment = kept->second;
     if (!segment) {
       auto opened = read(older);
       if (!opened.ok() && opened.error().code() == Code::kNotFound) continue;  // pruned just now
       if (!opened.ok()) return std::move(opened).error();
       segment = std::move(opened).value();
+      if (older >= first_kept) closed_.emplace(older, segment);
     }
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (entries[i].id.empty() || stored[i]) continue;

@@ -26,6 +26,13 @@
 
 namespace quipu::events {
 
+/// The store can be read and not written.
+bool is_read_only(Code code);
+/// Wrong with the session that was read, and not with the store: others can be told of.
+bool is_of_one_session(Code code);
+/// One of these: what its log holds is wrong, and stays so until it looks different.
+bool is_of_content(Code code);
+
 /// An entry of a segment without its payload's meaning.
 bool is_bookkeeping(std::string_view type);
 

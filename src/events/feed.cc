@@ -4,7 +4,6 @@
 
 #include "base/crc32c.h"
 #include "base/json_scan.h"
-#include "base/json_write.h"
 #include "base/try.h"
 
 namespace quipu::events {
@@ -29,6 +28,26 @@ std::string_view event_type(EntryType type) {
     default:
       return kAppended;
   }
+}
+
+// The name of a log of the store's own; empty: it is a session's.
+std::string_view own_name(std::string_view log_id) {
+  return log_id.starts_with(kSystemPrefix) ? log_id.substr(kSystemPrefix.size())
+                                           : std::string_view();
+}
+
+// quipu.session_removed, quipu.memory_removed …
+std::string type_about(std::string_view log_id, std::string_view what) {
+  const std::string_view name = own_name(log_id);
+  std::string type(kOwnTypes);
+  type += name.empty() ? "session" : name;
+  return type.append("_").append(what);
+}
+
+json::Writer& write_subject(std::string_view log_id, json::Writer& payload) {
+  const std::string_view name = own_name(log_id);
+  payload.begin_object();
+  return name.empty() ? payload.member("session", log_id) : payload.member("log", name);
 }
 
 std::string text_member(std::string_view object, std::string_view key) {
@@ -221,10 +240,11 @@ Result<void> Feed::take(std::vector<Event>& events) {
   event.payload = entry.envelope.payload;
   event.type = type.starts_with(kTypePrefix) ? type.substr(kTypePrefix.size()) : type;
   if (type == kReplaced || type == kRemoved) {
-    event.type = type == kReplaced ? "quipu.session_replaced" : "quipu.session_removed";
     const std::string session = text_member(event.payload, "session");
+    event.type = type_about(session, type == kReplaced ? "replaced" : "removed");
     event.payload.clear();
-    json::Writer(event.payload).begin_object().member("session", session).end_object();
+    json::Writer payload(event.payload);
+    write_subject(session, payload).end_object();
   }
   give(std::move(event), events);
   return {};
@@ -253,24 +273,33 @@ Result<void> Feed::take_growth(const EntryText& entry, std::vector<Event>& event
   return {};
 }
 
+// One session that cannot be read does not keep anybody from what comes after it.
+Result<void> Feed::open_session(const Growth& growth) {
+  auto found = find_session(growth);
+  if (found.ok() || !is_of_one_session(found.error().code())) return found;
+  // What is given without its entries is never given with them: so it must fail again, while
+  // the store does not.
+  found = find_session(growth);
+  if (found.ok()) return {};
+  session_.reset();
+  TRY(log_.exists(cursor_.place.segment));
+  return is_of_one_session(found.error().code()) ? Result<void>() : found;
+}
+
 // The log may be another one by now: its entries are those that were told of only if the
 // last of them is.
-Result<void> Feed::open_session(const Growth& growth) {
+Result<void> Feed::find_session(const Growth& growth) {
   const Ordinal last = growth.then.entries - 1;
   const bool is_open =
       session_ && session_id_ == growth.session && session_->own().fold().count > last;
   if (!is_open) {
     session_id_ = growth.session;
     session_.reset();
-    auto opened = backend_.lineage(growth.session);
-    if (opened.ok()) {
-      session_ = std::move(opened).value();
-    } else if (opened.error().code() != Code::kNotFound &&
-               opened.error().code() != Code::kCorrupt) {
-      return std::move(opened).error();
-    }
+    // Whoever told of it may have looked at a newer copy of the store than the one that is read.
+    ignore(backend_.survey(growth.session), "reading it says the same");
+    TRY_ASSIGN(session_, backend_.lineage(growth.session));
   }
-  if (!session_ || session_->own().fold().count <= last) {
+  if (session_->own().fold().count <= last) {
     session_.reset();
     return {};
   }
@@ -286,27 +315,34 @@ Result<Event> Feed::entry_event(const Growth& growth, Ordinal own, std::string_v
   event.type = own == 0 ? kCreated : kAppended;
   event.timestamp = noted_at;
   json::Writer payload(event.payload);
-  payload.begin_object().member("session", growth.session).member("ordinal", growth.base + own);
-  if (session_) {
-    TRY_ASSIGN(const StoredEntry stored, session_->own().entry(own));
-    Label label = read_label(stored.text);
-    if (stored.adopted) {
-      EntryText whole;
-      TRY(read_entry(*session_, session_->base() + own, whole));
-      label = {.id = Text::of(whole.id),
-               .type = Text::of(std::string(whole.envelope.type.view())),
-               .timestamp = Text::of(std::string(whole.envelope.timestamp.view()))};
-    }
-    event.type = event_type(stored.place.type);
-    if (!label.timestamp.empty()) event.timestamp = label.timestamp.view();
-    payload.member("entry", label.id.view()).member("type", label.type.view());
-    if (stored.place.type == EntryType::kRedaction) {
-      const auto target = fact_target(EntryType::kRedaction, read_envelope(stored.text).payload);
-      if (target) payload.member("target", target->view());
-    }
+  write_subject(growth.session, payload).member("ordinal", growth.base + own);
+  auto described = session_ ? describe(own, event, payload) : Result<void>();
+  if (!described.ok() && !is_of_content(described.error().code())) {
+    return std::move(described).error();
   }
   payload.end_object();
+  if (!own_name(growth.session).empty()) event.type = type_about(growth.session, "changed");
   return event;
+}
+
+Result<void> Feed::describe(Ordinal own, Event& event, json::Writer& payload) const {
+  TRY_ASSIGN(const StoredEntry stored, session_->own().entry(own));
+  Label label = read_label(stored.text);
+  if (stored.adopted) {
+    EntryText whole;
+    TRY(read_entry(*session_, session_->base() + own, whole));
+    label = {.id = Text::of(whole.id),
+             .type = Text::of(std::string(whole.envelope.type.view())),
+             .timestamp = Text::of(std::string(whole.envelope.timestamp.view()))};
+  }
+  event.type = event_type(stored.place.type);
+  if (!label.timestamp.empty()) event.timestamp = label.timestamp.view();
+  payload.member("entry", label.id.view()).member("type", label.type.view());
+  if (stored.place.type == EntryType::kRedaction) {
+    const auto target = fact_target(EntryType::kRedaction, read_envelope(stored.text).payload);
+    if (target) payload.member("target", target->view());
+  }
+  return {};
 }
 
 }  // namespace quipu::events

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_write.h"
 #include "events/cursor.h"
 #include "events/event_log.h"
 #include "events/positions.h"
@@ -56,7 +57,10 @@ class Feed {
   void give(Event event, std::vector<Event>& events);
   Result<void> take_growth(const EntryText& entry, std::vector<Event>& events);
   Result<void> open_session(const Growth& growth);
+  Result<void> find_session(const Growth& growth);
   Result<Event> entry_event(const Growth& growth, Ordinal own, std::string_view noted_at);
+  /// What its entry says. After an error nothing was added.
+  Result<void> describe(Ordinal own, Event& event, json::Writer& payload) const;
 
   bool wants_type(std::string_view type) const;
   bool wants_session(std::string_view session) const;

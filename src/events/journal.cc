@@ -17,18 +17,12 @@ bool looks_same(const SurveyedLog& one, const SurveyedLog& other) {
          one.modified_ms == other.modified_ms;
 }
 
-// Wrong with one session and not with the store.
-bool is_unreadable(Code code) {
-  return code == Code::kNotFound || code == Code::kCorrupt || code == Code::kUnsupported ||
-         code == Code::kInvalidArgument;
-}
-
 }  // namespace
 
 void Journal::note(const LogChanges& changes) {
   all_ = all_ || changes.all;
   for (const std::string& log : changes.logs) {
-    if (!log.starts_with(kSystemPrefix)) noted_.insert(log);
+    if (!EventLog::is_segment(log)) noted_.insert(log);
   }
 }
 
@@ -59,6 +53,10 @@ Result<void> Journal::survey_all() {
     if (!is_told(log)) noted_.insert(log.session_id);
   }
   pass_over(nullptr);
+  TRY_ASSIGN(const auto system, backend_.list_system());
+  for (const std::string& log : system) {
+    if (!EventLog::is_segment(log)) noted_.insert(log);
+  }
   all_ = false;
   return {};
 }
@@ -102,31 +100,31 @@ Result<void> Journal::compare(const std::string& session, News& news) {
   if (!log.ok()) return std::move(log).error();
   if (is_told(*log)) return {};
   news.seen.insert_or_assign(session, *log);
-  auto lineage = backend_.lineage(session);
-  if (!lineage.ok()) {
-    if (is_unreadable(lineage.error().code())) return {};
-    return std::move(lineage).error();
-  }
-  const LogView& own = (*lineage)->own();
+  TRY_ASSIGN(const auto lineage, backend_.lineage(session));
+  const LogView& own = lineage->own();
   Growth growth;
   growth.session = session;
-  growth.base = (*lineage)->base();
+  growth.base = lineage->base();
   growth.then.generation = generation;
   growth.then.entries = own.fold().count;
   growth.then.inode = log->inode;
   growth.then.bytes = own.settled_bytes();
   growth.then.modified_ms = log->modified_ms;
+  bool goes_on = true;
   if (is_known) {
-    bool goes_on = own.fold().count >= told->entries;
+    goes_on = own.fold().count >= told->entries;
     if (goes_on) {
       TRY_ASSIGN(const std::string tail, own.id(told->entries - 1));
       goes_on = tail == told->tail;
     }
-    if (!goes_on) news.entries.push_back(replaced_entry(session, ++growth.then.generation));
     growth.first = goes_on ? told->entries : 0;
   }
   if (growth.count() > 0) {
     TRY_ASSIGN(growth.then.tail, own.id(growth.then.entries - 1));
+  }
+  // From here on nothing fails, so of one session all is said or nothing.
+  if (!goes_on) news.entries.push_back(replaced_entry(session, ++growth.then.generation));
+  if (growth.count() > 0) {
     news.entries.push_back(growth_entry(growth));
   } else if (is_known && log->bytes == growth.then.bytes) {
     growth.then.tail = told->tail;
@@ -137,49 +135,67 @@ Result<void> Journal::compare(const std::string& session, News& news) {
 
 Result<Journal::News> Journal::compare(const std::vector<std::string>& sessions) {
   News news;
-  for (const std::string& session : sessions) TRY(compare(session, news));
+  for (const std::string& session : sessions) {
+    auto compared = compare(session, news);
+    if (compared.ok()) continue;
+    const Code code = compared.error().code();
+    if (!is_of_one_session(code)) return std::move(compared).error();
+    if (is_of_content(code)) continue;
+    news.seen.erase(session);
+    news.unreadable.insert(session);
+  }
   if (!news.looked.empty()) news.entries.push_back(Positions::entry_of(news.looked));
   return news;
 }
 
-// False: others were faster.
 Result<bool> Journal::tell(News news) {
   if (!news.entries.empty()) {
+    // Where it is full, the next segment is begun, which says the same.
+    TRY_ASSIGN(const std::uint64_t newest, log_.newest());
+    if (newest != segment_) {
+      segment_ = 0;
+      return false;
+    }
     auto told = log_.append(segment_, news.entries);
     if (!told.ok() && told.error().code() == Code::kIdConflict) return false;
     if (!told.ok()) return std::move(told).error();
     if (!*told) return false;
+    problem_.reset();
     if (const auto segment = log_.read(segment_); segment.ok()) {
       TRY_ASSIGN(const auto last, (*segment)->own().find((*told)->last_appended_entry_id));
       if (last) durable_ = {.segment = segment_, .entries = *last + 1};
     }
   }
   for (auto& [session, log] : news.seen) seen_.insert_or_assign(session, std::move(log));
+  unreadable_.merge(news.unreadable);
   return true;
 }
 
 Result<bool> Journal::catch_up() {
   TRY(fold());
   if (all_) TRY(survey_all());
-  if (noted_.empty()) return true;
+  // After all others, so that they cannot keep these waiting.
+  if (noted_.empty()) noted_.swap(unreadable_);
+  if (noted_.empty()) {
+    problem_.reset();
+    return true;
+  }
+  // While nothing can be added, one is enough to see whether that is still so.
+  const std::size_t most = problem_ ? 1 : kSessionsMax;
   std::vector<std::string> sessions;
-  for (auto it = noted_.begin(); it != noted_.end() && sessions.size() < kSessionsMax; ++it) {
+  for (auto it = noted_.begin(); it != noted_.end() && sessions.size() < most; ++it) {
     sessions.push_back(*it);
   }
   for (int i = 0; i < kJournalTries; ++i) {
     TRY_ASSIGN(News news, compare(sessions));
-    if (!news.entries.empty()) {
-      // Where it is full, the next segment is begun, which says the same.
-      TRY_ASSIGN(const std::uint64_t newest, log_.newest());
-      if (newest != segment_) {
-        segment_ = 0;
-        TRY(fold());
-        continue;
-      }
+    auto told = tell(std::move(news));
+    if (!told.ok() && is_read_only(told.error().code())) {
+      problem_ = std::move(told).error();
+      return true;
     }
-    TRY_ASSIGN(const bool told, tell(std::move(news)));
+    if (!told.ok()) return told;
     TRY(fold());
-    if (!told) continue;
+    if (!*told) continue;
     for (const std::string& session : sessions) noted_.erase(session);
     return noted_.empty();
   }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,9 +28,13 @@ class Journal {
   /// What may have changed since `catch_up`. The first one looks at everything anyway.
   void note(const LogChanges& changes);
 
-  bool has_work() const { return all_ || !noted_.empty(); }
-  /// Adds what is new of the sessions that were noted, or of many of them. True: of all.
+  bool has_work() const { return all_ || !noted_.empty() || !unreadable_.empty(); }
+  /// Adds what is new of the sessions that were noted, or of many of them. True: of all that can
+  /// be read, or `problem` says why nothing was added. Sessions are left for the next call then.
   Result<bool> catch_up();
+
+  /// The store can be read and not written, as far as is known.
+  const std::optional<Error>& problem() const { return problem_; }
 
   /// Up to where the log is known to be on the disk, because we appended.
   struct Durable {
@@ -44,6 +49,7 @@ class Journal {
     std::vector<NewEntry> entries;
     std::map<std::string, Position> looked;  // the same as before, in other places
     std::map<std::string, SurveyedLog> seen;
+    std::set<std::string> unreadable;  // for now
   };
 
   Result<void> survey_all();
@@ -52,6 +58,7 @@ class Journal {
   Result<void> fold();
   Result<News> compare(const std::vector<std::string>& sessions);
   Result<void> compare(const std::string& session, News& news);
+  /// False: others were faster.
   Result<bool> tell(News news);
 
   EventLog& log_;
@@ -61,9 +68,12 @@ class Journal {
   Ordinal folded_ = 0;         // of its entries
   bool all_ = true;
   std::set<std::string> noted_;
+  // Noted, and to be tried again: they may be readable later and look no different.
+  std::set<std::string> unreadable_;
   // Logs whose look differs from their position though they have nothing new: the end is
-  // being written, or they cannot be read.
+  // being written, or what they hold cannot be read.
   std::map<std::string, SurveyedLog> seen_;
+  std::optional<Error> problem_;
   Durable durable_;
 };
 

@@ -36,10 +36,11 @@ std::string id_of(std::string_view what, const std::string& session, std::uint64
   return id + ":" + session + ":" + std::to_string(generation);
 }
 
-NewEntry end_entry(std::string_view type, std::string id, const std::string& session,
-                   std::uint64_t generation) {
+// Under one id, whatever became of the log: one who sees it gone and one who sees its successor
+// do not both end it.
+NewEntry end_entry(std::string_view type, const std::string& session, std::uint64_t generation) {
   NewEntry entry;
-  entry.id = std::move(id);
+  entry.id = id_of("ended", session, generation);
   entry.type = type;
   entry.payload.clear();
   json::Writer(entry.payload)
@@ -74,11 +75,11 @@ NewEntry growth_entry(const Growth& growth) {
 }
 
 NewEntry replaced_entry(const std::string& session, std::uint64_t generation) {
-  return end_entry(kReplaced, id_of("replaced", session, generation), session, generation);
+  return end_entry(kReplaced, session, generation);
 }
 
 NewEntry removed_entry(const std::string& session, std::uint64_t generation) {
-  return end_entry(kRemoved, id_of("removed", session, generation), session, generation);
+  return end_entry(kRemoved, session, generation);
 }
 
 std::optional<Growth> read_growth(std::string_view payload) {

@@ -13,11 +13,6 @@ namespace {
 // How long somebody who cancels has to wait.
 constexpr std::chrono::milliseconds kPatience{100};
 
-// The store can be read and not written.
-bool is_read_only(Code code) {
-  return code == Code::kStorageGone || code == Code::kNotAllowed || code == Code::kUnsupported;
-}
-
 TailOptions checked(TailOptions options) {
   options.batch = std::max<std::size_t>(options.batch, 1);
   return options;
@@ -34,7 +29,7 @@ struct EventTail::State {
         feed(*log, checked(options)) {}
 
   Result<std::vector<Event>> next(std::chrono::milliseconds wait);
-  /// True when all that was noted is in the log.
+  /// True when all that was noted is in the log, or cannot be.
   Result<bool> catch_up();
   Result<std::vector<Event>> read();
   Result<void> settle();
@@ -48,16 +43,12 @@ struct EventTail::State {
   events::Journal journal;
   events::Feed feed;
   std::atomic<bool> cancelled = false;
-  std::optional<Error> journal_problem;
   events::Journal::Durable durable;  // what was settled by us
 };
 
 Result<bool> EventTail::State::catch_up() {
-  if (journal_problem || !journal.has_work()) return true;
-  auto done = journal.catch_up();
-  if (done.ok() || !is_read_only(done.error().code())) return done;
-  journal_problem = std::move(done).error();
-  return true;
+  if (!journal.has_work()) return true;
+  return journal.catch_up();
 }
 
 // A reader may see what is not on the disk yet. A cursor that survives a power cut
@@ -74,7 +65,7 @@ Result<void> EventTail::State::settle() {
   TRY_ASSIGN(const bool is_closed, log->exists(place.segment + 1));
   if (is_closed) return {};
   auto settled = log->backend().settle(events::EventLog::log_id(place.segment));
-  const bool is_fine = settled.ok() || is_read_only(settled.error().code()) ||
+  const bool is_fine = settled.ok() || events::is_read_only(settled.error().code()) ||
                        settled.error().code() == Code::kNotFound;
   if (!is_fine) return settled;
   durable = then;
@@ -130,7 +121,7 @@ Result<std::vector<Event>> EventTail::next(std::chrono::milliseconds wait) {
 std::string EventTail::cursor() const { return state_->feed.cursor_text(); }
 void EventTail::cancel() { state_->cancelled = true; }
 bool EventTail::is_cancelled() const { return state_->cancelled; }
-const std::optional<Error>& EventTail::journal_problem() const { return state_->journal_problem; }
+const std::optional<Error>& EventTail::journal_problem() const { return state_->journal.problem(); }
 std::uint32_t EventTail::damaged() const { return state_->feed.damaged(); }
 
 Result<EventTail> EventStore::tail(std::string_view cursor, const TailOptions& options) {

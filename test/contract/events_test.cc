@@ -11,6 +11,8 @@
 
 #include "backend/backend.h"
 #include "contract/random_history.h"
+#include "quipu/memory.h"
+#include "quipu/usage.h"
 #include "support/event_reader.h"
 #include "support/fresh_store.h"
 #include "support/scale.h"
@@ -119,6 +121,32 @@ TEST_P(Events, TellOfAllThatIsDoneToSessions) {
   std::set<std::string> ids;
   for (const Event& event : got) ids.insert(event.id);
   EXPECT_EQ(got.size(), ids.size());
+}
+
+TEST_P(Events, TellOfTheLogsOfTheStoresOwn) {
+  MemoryStore memory(store());
+  MemoryNode node;
+  node.id = "n";
+  node.text = "remember";
+  must(memory.upsert({&node, 1}));
+  auto tail = must(events().tail());
+  const auto remembered = all_of(tail);
+  ASSERT_EQ(2u, remembered.size());  // a header before it
+  EXPECT_EQ("fact.quipu.memory", member_of(remembered[1], "type"));
+  const Lines ids{"n"};
+  must(memory.forget(ids));
+  UsageRecord record;
+  record.request_id = "r";
+  must(UsageStore(store()).add({&record, 1}));
+  const auto got = all_of(tail);
+  ASSERT_EQ(3u, got.size());
+  EXPECT_EQ("quipu.memory_changed", got[0].type);
+  EXPECT_EQ("memory", member_of(got[0], "log"));
+  EXPECT_EQ("fact.quipu.forget", member_of(got[0], "type"));
+  EXPECT_EQ("quipu.usage_changed", got[1].type);  // its header
+  EXPECT_EQ("quipu.usage_changed", got[2].type);
+  EXPECT_EQ("usage", member_of(got[2], "type"));
+  EXPECT_TRUE(all_of(tail).empty());
 }
 
 TEST_P(Events, GoOnAfterEveryCursor) {

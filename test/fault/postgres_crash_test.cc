@@ -4,7 +4,11 @@
 #include <future>
 #include <random>
 
+#include "events/feed.h"
 #include "fault/postgres_writers.h"
+#include "quipu/events.h"
+#include "quipu/memory.h"
+#include "support/event_reader.h"
 
 namespace quipu::test {
 namespace {
@@ -38,6 +42,13 @@ class PostgresStandby : public ::testing::Test {
   std::string either() const {
     return "postgres://quipu@/postgres?host=" + primary_.host() + "," + standby_->host() +
            "&port=5432&target_session_attrs=read-write";
+  }
+
+  // From now on the standby hears of nothing, while commits need not wait for it.
+  static void pause_replay(const PostgresConnection& on_standby) {
+    ask(on_standby, "SELECT pg_wal_replay_pause()");
+    while (ask(on_standby, "SELECT pg_get_wal_replay_pause_state()") != "paused") {
+    }
   }
 
   const ScratchCache cache_;
@@ -115,9 +126,7 @@ TEST_F(PostgresStandby, ReadsAreItsOwnUnlessItIsBehind) {
   const PostgresConnection on_standby = connect(standby_->url());
   while (stored_ids(on_standby, "s") != "a-0 ") {
   }
-  ask(on_standby, "SELECT pg_wal_replay_pause()");
-  while (ask(on_standby, "SELECT pg_get_wal_replay_pause_state()") != "paused") {
-  }
+  pause_replay(on_standby);
   Store store = must(Store::open(primary_.url(), {.replica = standby_->url()}));
   const auto count = [&](const std::string& session) {
     return must(store.sessions().load_session_entries(session)).size();
@@ -142,11 +151,83 @@ TEST_F(PostgresStandby, ReadsAreItsOwnUnlessItIsBehind) {
   }
   while (ask(on_standby, "SELECT count(*) FROM quipu.heads") != "3") {
   }
-  ask(on_standby, "SELECT pg_wal_replay_pause()");
-  while (ask(on_standby, "SELECT pg_get_wal_replay_pause_state()") != "paused") {
-  }
+  pause_replay(on_standby);
   must(store_.sessions().create_session({.id = "v"}));
   EXPECT_EQ(listed().size(), 3u) << "the primary was asked";
+}
+
+class PostgresReplica : public PostgresStandby {
+ protected:
+  // Session s with one message, which the standby has heard of, and nothing after that.
+  void SetUp() override {
+    must(store_.sessions().create_session({.id = "s"}));
+    must(store_.sessions().append_session_entries("s", batch_of("a", 1)));
+    say("x");
+    MemoryNode node;
+    node.id = "secret";
+    node.text = "secret";
+    must(MemoryStore(store_).upsert({&node, 1}));
+    const PostgresConnection on_standby = connect(standby_->url());
+    const std::string written = ask(connect(primary_.url()), "SELECT pg_current_wal_flush_lsn()");
+    while (ask(on_standby, "SELECT pg_last_wal_replay_lsn() >= '" + written + "'") != "t") {
+    }
+    pause_replay(on_standby);
+  }
+
+  void say(const std::string& type, const EventOptions& options = {}) {
+    const NewEvent event = event_of(type);
+    must(EventStore(store_, options).append({&event, 1}));
+  }
+  Store behind() { return must(Store::open(primary_.url(), {.replica = standby_->url()})); }
+};
+
+TEST_F(PostgresReplica, EventsOfASegmentThatItHasInPartAreNotSkipped) {
+  say("y");
+  say("z", {.segment_bytes = 1});
+  ASSERT_EQ(must(EventStore(store_).segments()).size(), 2u);
+  Store store = behind();
+  auto tail = must(EventStore(store).tail({}, {.types = {"x", "y", "z"}}));
+  EXPECT_EQ(told(all_of(tail)), (std::vector<std::string>{"x", "y", "z"}));
+}
+
+TEST_F(PostgresReplica, WhatItHasNotHeardOfASessionIsTold) {
+  must(store_.sessions().append_session_entries("s", batch_of("b", 1)));
+  Store store = behind();
+  auto tail = must(EventStore(store).tail({}, {.session = "s"}));
+  const auto events = all_of(tail);
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(told(events[2]), "entry_appended s/2 b-0");
+}
+
+TEST_F(PostgresReplica, WhatOthersToldOfIsGivenWhole) {
+  must(store_.sessions().append_session_entries("s", batch_of("b", 1)));
+  auto others = must(EventStore(store_).tail());
+  const auto expected = told(all_of(others));
+  ASSERT_GE(expected.size(), 4u);
+  Store store = behind();
+  auto tail = must(EventStore(store).tail());
+  EXPECT_EQ(told(all_of(tail)), expected);
+  // Also by one who has not compared the sessions before.
+  Store another = behind();
+  events::EventLog log(another.backend(), {});
+  events::Feed feed(log, {});
+  must(feed.rewind());
+  EXPECT_EQ(told(must(feed.read())), expected);
+}
+
+TEST_F(PostgresReplica, AForkThatItHasNotHeardOfIsRead) {
+  must(store_.sessions().append_session_entries("s", batch_of("b", 1)));
+  ForkOptions fork;
+  fork.new_id = "f";
+  must(store_.sessions().branch_from_entry("s", "b-0", fork));
+  EXPECT_EQ(must(behind().sessions().load_session_entries("f")).size(), 3u);
+}
+
+TEST_F(PostgresReplica, MemoryThatOthersForgotIsForgotten) {
+  const std::string ids[] = {"secret"};
+  ASSERT_EQ(must(MemoryStore(store_).forget(ids)), 1u);
+  Store store = behind();
+  EXPECT_TRUE(must(MemoryStore(store).list()).items.empty());
 }
 
 }  // namespace

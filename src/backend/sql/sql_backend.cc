@@ -187,6 +187,7 @@ Result<LogHead> SqlBackend::head_of(sql::Pool& pool, const std::string& session_
 
 Result<SurveyedLog> SqlBackend::survey(const std::string& session_id) {
   TRY_ASSIGN(const LogHead head, head_of(*primary_, session_id));
+  if (replica_ != primary_) session(session_id)->has_seen(head.fold.count);
   return SurveyedLog{.session_id = session_id,
                      .device = 0,
                      .inode = static_cast<std::uint64_t>(head.number),
@@ -205,6 +206,10 @@ Result<SessionHeader> SqlBackend::header(const std::string& session_id) {
   TRY_ASSIGN(auto header, replica_->reading(read));
   if (!header && replica_ != primary_) {
     TRY_ASSIGN(header, primary_->reading(read));
+    // Nor may the replica have heard of the entry that a fork goes on from.
+    if (header && !header->parent_session.empty()) {
+      ignore(survey(header->parent_session), "whoever reads the parent is told");
+    }
   }
   if (!header) return no_session(session_id);
   return *std::move(header);
@@ -213,10 +218,11 @@ Result<SessionHeader> SqlBackend::header(const std::string& session_id) {
 Result<std::shared_ptr<const LogView>> SqlBackend::view(const std::string& session_id,
                                                         std::shared_ptr<const Ancestry>) {
   const auto known = session(session_id);
-  auto pool = replica_;
+  // Logs of the store's own are what processes agree by: not to be had late.
+  auto pool = session_id.starts_with(kSystemPrefix) ? primary_ : replica_;
   auto head = head_of(*pool, session_id);
   const bool is_behind = !head.ok() || head->fold.count < known->seen;
-  if (is_behind && replica_ != primary_) {
+  if (is_behind && pool != primary_) {
     pool = primary_;
     head = head_of(*pool, session_id);
   }

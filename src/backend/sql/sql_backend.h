@@ -46,7 +46,7 @@ struct FeedEntry {
 class SqlBackend : public Backend {
  public:
   /// `replica`, if there is one, is asked for what is only read; what this process has seen
-  /// newer is asked of the first.
+  /// newer, and logs of the store's own, are asked of the first.
   static Result<std::shared_ptr<SqlBackend>> open(sql::Pool::Open primary, sql::Pool::Open replica,
                                                   Clock& clock, Random& random,
                                                   const SqlBackendOptions& options);

@@ -102,6 +102,12 @@ TEST_F(EventsCommands, SayWhatIsWrong) {
   const Outcome cursor = quipu({"events", "tail", "--after", "x"});
   EXPECT_EQ(cursor.code, 1);
   EXPECT_THAT(cursor.err, HasSubstr("not a cursor of events"));
+  quipu({"events", "append"}, "{\"type\":\"a\"}\n");
+  std::string lost = members(quipu({"events", "tail", "--jsonl"}).out, "cursor").at(0);
+  lost.replace(lost.rfind('.'), std::string::npos, ".00000001");
+  const Outcome gone = quipu({"events", "tail", "--after", lost});
+  EXPECT_EQ(gone.code, 3);
+  EXPECT_THAT(gone.err, HasSubstr("  the oldest cursor is "));
   EXPECT_EQ(quipu({"events", "tail", "--session", "nowhere"}).code, 3);
   for (const char* line : {"{]", "[]", "{\"id\":\"x\"}", "{\"type\":1}",
                            "{\"type\":\"a\",\"payload\":1}", "{\"type\":\"a\",\"more\":1}",

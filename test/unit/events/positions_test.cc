@@ -50,6 +50,8 @@ TEST(Positions, TheSameIsToldUnderTheSameId) {
   Growth later = growth("s", 4, 9);
   later.then.generation = 1;
   EXPECT_NE(growth_entry(growth("s", 4, 9)).id, growth_entry(later).id);
+  EXPECT_EQ(replaced_entry("s", 1).id, removed_entry("s", 1).id);
+  EXPECT_NE(replaced_entry("s", 1).id, removed_entry("s", 2).id);
 }
 
 TEST(Positions, ACheckpointHoldsThemAll) {

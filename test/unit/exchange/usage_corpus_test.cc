@@ -1,19 +1,30 @@
-// Usage totals equal an independent count over the corpora: by a counter that knows nothing of
-// notes, views and keys. It reads the records themselves, agent by agent.
+// Usage totals equal an independent count: by a counter that knows nothing of notes, views and
+// keys. In what was imported it reads the records themselves, agent by agent; in the store's own
+// form, the messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <iostream>
 #include <map>
+#include <random>
 
 #include "base/json_scan.h"
+#include "quipu/conversation.h"
 #include "quipu/import.h"
 #include "quipu/usage.h"
+#include "support/agent_store.h"
 #include "support/corpora.h"
+#include "support/fresh_store.h"
 
 namespace quipu {
 namespace {
+
+using test::Engine;
+using test::FreshStore;
+using test::must;
 
 struct Numbers {
   std::uint64_t requests = 0;
@@ -46,6 +57,7 @@ std::ostream& operator<<(std::ostream& out, const Numbers& n) {
 struct Request {
   std::string session;
   std::string agent;
+  std::string project;
   std::string model;
   std::string day;
   Numbers numbers;
@@ -76,14 +88,17 @@ std::uint64_t count(std::string_view object, std::initializer_list<std::string_v
 }
 std::int64_t nano(double dollars) { return std::llround(dollars * 1e9); }
 
+std::vector<SessionSummary> sessions_of(Store& store) {
+  return store.sessions()
+      .list_sessions({.project = ProjectScope::all()}, {.after = {}, .limit = 1'000'000})
+      .value()
+      .items;
+}
+
 class NaiveCount {
  public:
   explicit NaiveCount(Store& store) : store_(store) {
-    std::vector<SessionSummary> sessions =
-        store.sessions()
-            .list_sessions({.project = ProjectScope::all()}, {.after = {}, .limit = 1'000'000})
-            .value()
-            .items;
+    std::vector<SessionSummary> sessions = sessions_of(store);
     std::sort(sessions.begin(), sessions.end(), [](const auto& a, const auto& b) {
       return std::pair(a.created, a.session_id) < std::pair(b.created, b.session_id);
     });
@@ -114,6 +129,11 @@ class NaiveCount {
     for (Entry entry : *entries) {
       // What is spread over several lines of its file is stored as text.
       if (std::string raw = text(entry.payload, {"raw"}); !raw.empty()) entry.payload = raw;
+      if (entry.inherited) continue;
+      if (entry.type == "message") {
+        native(entry);
+        continue;
+      }
       if (session.agent_id == "claude") claude(entry);
       if (session.agent_id == "codex") codex(entry);
       if (session.agent_id == "pi") pi(entry);
@@ -124,15 +144,30 @@ class NaiveCount {
 
   void note(const Entry& entry, std::string key, const std::string& model, Numbers numbers) {
     if (key.empty()) key = session_.session_id + " " + entry.id;
-    key = session_.agent_id + " " + key;
+    if (entry.type != "message") key = session_.agent_id + " " + key;
     const auto known = requests_.find(key);
     if (known != requests_.end() && known->second.session != session_.session_id) return;
     numbers.requests = 1;
     requests_[key] = {.session = session_.session_id,
                       .agent = session_.agent_id,
+                      .project = session_.project_id,
                       .model = model.empty() ? session_.model : model,
                       .day = entry.timestamp.substr(0, 10),
                       .numbers = numbers};
+  }
+
+  void native(const Entry& entry) {
+    const auto message = lift_message(entry.type, entry.payload);
+    ASSERT_TRUE(message.ok());
+    if (!message->usage) return;
+    const Usage& usage = *message->usage;
+    note(entry, message->request_id, message->model,
+         {.in = usage.tokens_in.value_or(0),
+          .out = usage.tokens_out.value_or(0),
+          .cache_read = usage.cache_read.value_or(0),
+          .cache_write = usage.cache_write.value_or(0),
+          .reasoning = usage.reasoning.value_or(0),
+          .cost_nano_usd = nano(usage.cost_usd.value_or(0))});
   }
 
   // Every answer, several lines each, says what its request took so far.
@@ -255,6 +290,24 @@ void expect_same(Store& store, UsageBy by, std::map<std::string, Numbers> expect
   for (const auto& [name, numbers] : expected) ADD_FAILURE() << name << ": " << numbers;
 }
 
+void expect_same(Store& store, const NaiveCount& naive) {
+  const std::pair<UsageBy, std::string Request::*> groups[] = {
+      {UsageBy::kAgent, &Request::agent},
+      {UsageBy::kProject, &Request::project},
+      {UsageBy::kModel, &Request::model},
+      {UsageBy::kDay, &Request::day},
+      {UsageBy::kSession, &Request::session}};
+  for (const auto& [by, what] : groups) {
+    SCOPED_TRACE(static_cast<int>(by));
+    expect_same(store, by, naive.by(what));
+  }
+}
+
+// In projects, which the corpora do not have.
+std::string project_of(const std::string& session) {
+  return "p" + std::to_string(std::hash<std::string>()(session) % 3);
+}
+
 void import_from(Store& store, const std::string& place) {
   Importer importer(store);
   const auto found = importer.find({.agents = {}, .paths = {place}, .since_ms = 0});
@@ -264,20 +317,145 @@ void import_from(Store& store, const std::string& place) {
           .ok());
 }
 
+constexpr Engine kEngines[] = {Engine::kMemory, Engine::kFile, Engine::kSqlite, Engine::kPostgres};
+
 TEST(UsageCorpus, TotalsAreThoseOfAnIndependentCount) {
   const std::string place = corpora();
   if (place.empty()) return;
-  Store store = Store::open("memory:").value();
-  for (const char* time : {"once", "twice"}) {
-    SCOPED_TRACE(time);
-    import_from(store, place);
+  for (const Engine engine : kEngines) {
+    const FreshStore fresh(engine);
+    Store store = must(Store::open(fresh.url(), {.create = true}));
+    for (const char* time : {"once", "twice"}) {
+      SCOPED_TRACE(fresh.url() + time);
+      import_from(store, place);
+      const NaiveCount naive(store);
+      EXPECT_GT(naive.total().requests, 1000u);
+      EXPECT_GT(naive.total().cost_nano_usd, 0);
+      expect_same(store, naive);
+    }
+    for (const SessionSummary& session : sessions_of(store)) {
+      NewEntry info;
+      info.type = "session_info";
+      info.payload = R"({"projectId":")" + project_of(session.session_id) + R"("})";
+      must(store.sessions().append_session_entries(session.session_id, {&info, 1}));
+    }
     const NaiveCount naive(store);
-    EXPECT_GT(naive.total().requests, 1000u);
-    EXPECT_GT(naive.total().cost_nano_usd, 0);
-    expect_same(store, UsageBy::kAgent, naive.by(&Request::agent));
-    expect_same(store, UsageBy::kModel, naive.by(&Request::model));
-    expect_same(store, UsageBy::kDay, naive.by(&Request::day));
-    expect_same(store, UsageBy::kSession, naive.by(&Request::session));
+    EXPECT_EQ(naive.by(&Request::project).size(), 3u);
+    expect_same(store, naive);
+  }
+}
+
+// What was said there, as messages of the store's own.
+void rewrite(Store& from, Store& to) {
+  for (const SessionSummary& session : sessions_of(from)) {
+    NewSession made;
+    made.id = session.session_id;
+    made.agent_id = session.agent_id;
+    made.project_id = project_of(session.session_id);
+    must(to.sessions().create_session(made));
+    for (const Utterance& said : must(read_conversation(from, session.session_id))) {
+      NewEntry entry;
+      entry.type = "message";
+      entry.timestamp = said.timestamp;
+      entry.payload = encode_message(said.message);
+      // Members that nobody here knows are laid out as in their file.
+      std::replace(entry.payload.begin(), entry.payload.end(), '\n', ' ');
+      must(to.sessions().append_session_entries(session.session_id, {&entry, 1}));
+    }
+  }
+}
+
+TEST(UsageCorpus, SoAreThoseOfTheSameMessagesInOurOwnForm) {
+  const std::string place = corpora();
+  if (place.empty()) return;
+  Store imported = must(Store::open("memory:"));
+  import_from(imported, place);
+  Store store = must(Store::open("memory:"));
+  rewrite(imported, store);
+  const NaiveCount naive(store);
+  // Messages of Codex do not say what they took: it has records of their own for that.
+  auto agents = naive.by(&Request::agent);
+  for (const char* agent : {"claude", "gemini", "opencode", "pi"}) {
+    EXPECT_GT(agents[agent].requests, 10u) << agent;
+  }
+  expect_same(store, naive);
+}
+
+unsigned test_seed() {
+  const char* given = std::getenv("QUIPU_TEST_SEED");
+  const auto seed = given != nullptr ? std::strtoul(given, nullptr, 10) : std::random_device{}();
+  std::cerr << "QUIPU_TEST_SEED=" << seed << '\n';
+  return static_cast<unsigned>(seed);
+}
+
+// Sessions that repeat requests of their own and of each other, some as forks and as copies.
+class GeneratedStore {
+ public:
+  GeneratedStore(Store& store, unsigned seed) : store_(store), random_(seed) {
+    for (int i = 0; i < 300; ++i) step();
+  }
+
+ private:
+  void step() {
+    if (sessions_.empty() || one_of(20) == 0) return begin();
+    const std::string session = sessions_[one_of(sessions_.size())];
+    const NewEntry entry = answer();
+    must(store_.sessions().append_session_entries(session, {&entry, 1}));
+    if (one_of(20) == 0) branch(session);
+  }
+
+  void begin() {
+    NewSession made;
+    made.id = next_id();
+    made.agent_id = "a" + std::to_string(one_of(3));
+    made.project_id = "p" + std::to_string(one_of(3));
+    must(store_.sessions().create_session(made));
+  }
+
+  void branch(const std::string& session) {
+    ForkOptions options;
+    options.new_id = next_id();
+    options.detach = one_of(2) == 0;
+    const std::string head = must(store_.sessions().describe_session(session)).head;
+    must(store_.sessions().branch_from_entry(session, head, options));
+  }
+
+  NewEntry answer() {
+    Message message = Message::assistant("ok");
+    if (one_of(4) != 0) message.request_id = "r" + std::to_string(one_of(100));
+    if (one_of(4) != 0) message.model = "m" + std::to_string(one_of(4));
+    Usage usage;
+    for (auto* count : {&usage.tokens_in, &usage.tokens_out, &usage.cache_read, &usage.cache_write,
+                        &usage.reasoning}) {
+      if (one_of(3) != 0) *count = one_of(100'000);
+    }
+    if (one_of(3) == 0) usage.cost_usd = static_cast<double>(one_of(10'000'000)) / 1e6;
+    if (one_of(5) != 0) message.usage = usage;
+    NewEntry entry;
+    entry.type = "message";
+    entry.timestamp = "2026-03-0" + std::to_string(1 + one_of(9)) + "T12:00:00.000Z";
+    entry.payload = encode_message(message);
+    return entry;
+  }
+
+  std::string next_id() { return sessions_.emplace_back("s" + std::to_string(sessions_.size())); }
+  std::size_t one_of(std::size_t count) { return random_() % count; }
+
+  Store& store_;
+  std::mt19937 random_;
+  std::vector<std::string> sessions_;
+};
+
+TEST(UsageCount, OfGeneratedSessionsIsThatOfAnIndependentCount) {
+  const unsigned seed = test_seed();
+  for (const Engine engine : kEngines) {
+    const FreshStore fresh(engine);
+    SCOPED_TRACE(fresh.url());
+    Store store = must(Store::open(fresh.url(), {.create = true}));
+    const GeneratedStore generated(store, seed);
+    const NaiveCount naive(store);
+    EXPECT_GT(naive.total().requests, 50u);
+    expect_same(store, naive);
   }
 }
 
