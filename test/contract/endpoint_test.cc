@@ -48,7 +48,7 @@ class Endpoint : public RecallContract {
   RecallOptions options() const {
     RecallOptions made;
     made.endpoint.url = server_.url("/v1");
-    made.endpoint.model = "test";
+    made.endpoint.model = model_;
     made.endpoint.timeout = milliseconds(200);
     return made;
   }
@@ -73,6 +73,9 @@ class Endpoint : public RecallContract {
     return static_cast<std::size_t>(std::count(all.begin(), all.end(), text));
   }
 
+  // A database keeps vectors from test to test, and a port may be given out again.
+  static inline int models_ = 0;
+  const std::string model_ = "test" + std::to_string(++models_);
   std::atomic<Mood> mood_ = Mood::kWell;
   HttpServer server_{[this](const HttpSeen& seen) {
     switch (mood_.load()) {
