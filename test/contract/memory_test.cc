@@ -463,7 +463,8 @@ TEST_P(Memory, VectorsAreCheckedBeforeAnythingIsStored) {
 }
 
 TEST_P(Memory, TextsOfAllKindsAreStored) {
-  const std::string text("nul \0 inside, 数据库, emoji 🎈, \"quotes\" and \\", 53);
+  using namespace std::string_literals;
+  const std::string text = "nul \0 inside, 数据库, emoji 🎈, \"quotes\" and \\"s;
   MemoryNode odd = node("id with spaces, 数 and 'quotes'", text);
   odd.agent_id = "agent with spaces";
   upsert({odd});
