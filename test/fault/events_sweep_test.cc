@@ -113,7 +113,7 @@ TEST(EventsSweep, NeitherDoesAFailedCall) {
 // One process is killed after every call in turn while another goes on.
 TEST(EventsSweep, OneWhoTailsIsKilledAndOthersGoOn) {
   const SimDisk prepared = disk_with_session();
-  for (std::uint64_t call = 0;; ++call) {
+  for (std::uint64_t call = 0;; call += calls_apart()) {
     SCOPED_TRACE("after call " + std::to_string(call));
     SimDisk disk = prepared;
     Known known;
