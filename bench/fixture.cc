@@ -71,7 +71,9 @@ Sizes Sizes::smoke() {
           .watch_files = 20,
           .watch_seconds = 0.5,
           .search_bytes = 1'000'000,
-          .search_rounds = 2};
+          .search_rounds = 2,
+          .followed_rounds = 1,
+          .followed_block = 10};
 }
 
 Fixture::Fixture(Sizes sizes) : sizes_(std::move(sizes)) {

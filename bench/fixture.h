@@ -40,6 +40,9 @@ struct Sizes {
   double watch_seconds = 10;
   std::uint64_t search_bytes = 1'000'000'000;
   std::size_t search_rounds = 40;
+  // A block lasts for several looks of whoever follows the store.
+  std::size_t followed_rounds = 5;
+  std::size_t followed_block = 2'000;
 
   /// As small as it can be and still run every line.
   static Sizes smoke();

@@ -192,7 +192,7 @@ std::vector<Row> followed_append_rows(Fixture& fixture) {
   SessionSearch search(followed);
   must(search.refresh(), "index");
   const auto append_each = [&](Store& store, Session& session) {
-    const Block block = fixture.block(session.work, fixture.sizes().durable_block);
+    const Block block = fixture.block(session.work, fixture.sizes().followed_block);
     return median_cost(block.entries.size(), [&](std::size_t i) {
       must(store.sessions().append_session_entries(session.id, {&block.entries[i], 1},
                                                    with(Durability::kCommit)),
@@ -200,7 +200,7 @@ std::vector<Row> followed_append_rows(Fixture& fixture) {
     });
   };
   fixture.scratch().settle();
-  const Rounds turns = take_turns(fixture.sizes().durable_rounds,
+  const Rounds turns = take_turns(fixture.sizes().followed_rounds,
                                   {[&](std::size_t) {
                                      const SearchFollower follower(search);
                                      return append_each(followed, first);

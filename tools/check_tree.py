@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 LINES_MAX = 800
 CODE = {".cc", ".h", ".hpp", ".py", ".sh", ".cmake"}
+LEFTOVERS = {".orig", ".rej", ".bak", ".swp"}
 BUILT = {"src", "app", "test", "fuzz", "bench"}
 # Written in pieces, so that this file passes its own check.
 UNFINISHED = re.compile("|".join([r"\bTO" r"DO\b", r"\bFIX" r"ME\b", r"\bXX" r"X\b", r"#\s*if" r" 0\b",
@@ -53,6 +54,8 @@ def main():
     for name in files:
         if name.suffix == ".cc" and name.parts[0] in BUILT and name not in built:
             bad.append(f"{name}: no CMakeLists.txt names it")
+        if name.suffix in LEFTOVERS:
+            bad.append(f"{name}: left behind by a tool")
         if is_data(name):
             continue
         try:
