@@ -131,13 +131,13 @@ bool is_entry(const Envelope& envelope, std::string_view id) {
 }
 
 void keep(const StoredEntry& stored, const Envelope& envelope, EntryText& into) {
-  into.json = "{";
+  into.made = "{";
   if (!is_fact(envelope.type_code) && envelope.parent_link == ParentLink::kAbsent) {
-    into.json += "\"parentId\":";
-    into.json += into.parent_id ? json::quoted(*into.parent_id) : "null";
-    into.json += ',';
+    into.made += "\"parentId\":";
+    into.made += into.parent_id ? json::quoted(*into.parent_id) : "null";
+    into.made += ',';
   }
-  into.json += stored.text.substr(stored.text.find('{') + 1);
+  into.made += stored.text.substr(stored.text.find('{') + 1);
 }
 
 void rewrite(const StoredEntry& stored, Envelope envelope, bool redacted, EntryText& into) {
@@ -152,32 +152,57 @@ void rewrite(const StoredEntry& stored, Envelope envelope, bool redacted, EntryT
   if (!is_fact(envelope.type_code)) {
     parts.parent = into.parent_id ? std::string_view(*into.parent_id) : std::string_view();
   }
-  append_entry_json(into.json, parts);
+  append_entry_json(into.made, parts);
+}
+
+// Called before `into` is the entry: mostly the one before it is its parent.
+Result<void> read_parent(const Lineage& lineage, const StoredEntry& stored, EntryText& into) {
+  const Ordinal parent = stored.place.parent;
+  if (is_fact(stored.place.type) || parent == kNone) {
+    into.parent_id.reset();
+  } else if (parent == into.visible) {
+    into.parent_id = into.id;
+  } else {
+    TRY_ASSIGN(into.parent_id, lineage.id(parent));
+  }
+  return {};
+}
+
+// A line of our own says what its reader gets, but for the seal.
+void read_own(const StoredEntry& stored, EntryText& into) {
+  into.json = stored.text;
+  if (stored.seal_bytes > 0) {
+    into.made.assign(stored.text, 0, stored.text.size() - stored.seal_bytes);
+    into.made += '}';
+    into.json = into.made;
+  }
+  into.envelope = read_envelope(into.json);
+  into.id = into.envelope.id.view();
 }
 
 }  // namespace
 
 Result<void> read_entry(const Lineage& lineage, Ordinal visible, EntryText& into) {
   TRY_ASSIGN(const StoredEntry stored, lineage.entry(visible));
-  into.json.clear();
-  into.parent_id.reset();
-  TRY_ASSIGN(into.id, lineage.id(visible));
-  if (!is_fact(stored.place.type) && stored.place.parent != kNone) {
-    TRY_ASSIGN(into.parent_id, lineage.id(stored.place.parent));
-  }
   const bool redacted = lineage.is_redacted(visible);
-  if (stored.adopted || redacted) {
-    Envelope envelope = read_envelope(stored.text);
-    if (!redacted && is_entry(envelope, into.id)) {
-      keep(stored, envelope, into);
-    } else {
-      rewrite(stored, std::move(envelope), redacted, into);
-    }
-  } else {
-    into.json += stored.text.substr(0, stored.text.size() - stored.seal_bytes);
-    if (stored.seal_bytes > 0) into.json += '}';
+  TRY(read_parent(lineage, stored, into));
+  into.visible = kNone;  // should anything go wrong
+  if (!stored.adopted && !redacted) {
+    read_own(stored, into);
+    into.visible = visible;
+    return {};
   }
+  into.made.clear();
+  TRY_ASSIGN(into.id, lineage.id(visible));
+  Envelope envelope = read_envelope(stored.text);
+  if (!redacted && is_entry(envelope, into.id)) {
+    keep(stored, envelope, into);
+  } else {
+    rewrite(stored, std::move(envelope), redacted, into);
+  }
+  into.json = into.made;
   into.envelope = read_envelope(into.json);
+  into.visible = visible;
   return {};
 }
 

@@ -111,12 +111,19 @@ class Lineage {
 
 /// A stored entry as its reader gets it: without the store's own members,
 /// envelope made whole. Adopted lines get what they lack (but a timestamp),
-/// redacted entries lose payload and meta.
+/// redacted entries lose payload and meta. Read one after another of one lineage with the same:
+/// what was read before is made use of.
 struct EntryText {
-  std::string json;
+  EntryText() = default;
+  EntryText(const EntryText&) = delete;
+  EntryText& operator=(const EntryText&) = delete;
+
+  std::string_view json;  // as it is stored, as long as the lineage lives, or of `made`
+  Ordinal visible = kNone;
   std::string id;
   std::optional<std::string> parent_id;
   Envelope envelope;  // views into `json`
+  std::string made;
 };
 Result<void> read_entry(const Lineage& lineage, Ordinal visible, EntryText& into);
 

@@ -17,11 +17,14 @@ std::string expanded(std::string_view text, const Names& names) {
     } else if (text[at] == '{') {
       const std::size_t end = std::min(text.find('}', at), text.size() - 1);
       const std::string_view word = text.substr(at + 1, end - at - 1);
-      if (word == "schema") out += names.schema;
-      if (word == "key") out += names.key;
-      if (word == "bytes") out += names.bytes;
-      if (word == "clustered") out += names.clustered;
-      at = end + 1;
+      const std::string_view* name = word == "schema"      ? &names.schema
+                                     : word == "key"       ? &names.key
+                                     : word == "bytes"     ? &names.bytes
+                                     : word == "clustered" ? &names.clustered
+                                                           : nullptr;
+      // Else it is JSON in a text.
+      out += name != nullptr ? *name : "{";
+      at = name != nullptr ? end + 1 : at + 1;
     } else {
       out += text[at++];
     }

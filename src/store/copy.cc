@@ -31,7 +31,7 @@ Result<std::string> object_of(const Lineage& lineage, Ordinal own) {
   if (stored.adopted) {
     EntryText text;
     TRY(read_entry(lineage, lineage.base() + own, text));
-    return text.json;
+    return std::string(text.json);
   }
   std::string object(stored.text.substr(0, stored.text.size() - stored.seal_bytes));
   if (stored.seal_bytes > 0) object += '}';

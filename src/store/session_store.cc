@@ -181,7 +181,7 @@ Result<SessionHandle> SessionStore::branch_from_entry(std::string_view session_i
       EntryText text;
       for (const Ordinal node : tree.path(from->ordinal)) {
         TRY(read_entry(*lineage, node, text));
-        entries.push_back(text.json);
+        entries.emplace_back(text.json);
       }
     }
     TRY(backend_->create(new_id, entries));

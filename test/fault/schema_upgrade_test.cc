@@ -212,6 +212,54 @@ TEST_P(SchemaUpgrade, StoreIsOnlyReadUnlessItsSchemaIsOurs) {
   EXPECT_EQ(must(store.sessions().load_session_entries("s")).size(), 4u);
 }
 
+// In the first version a part was a row with a copy of its text.
+TEST_P(SchemaUpgrade, PartsOfTheFirstVersionAreFoundInTheirLines) {
+  move_on();
+  const auto engine = open();
+  must(sql::make_schema(*engine, sqlstore::versions().first(1), {}));
+  std::int64_t entries = 0;
+  const auto add = [&](std::string_view id, std::string_view line,
+                       std::initializer_list<std::string_view> parts) {
+    std::vector<sql::Command> commands{
+        {.text = "INSERT INTO @entries (session_id, ordinal, id, type, depth, orphan, created_at,"
+                 " crc, role, line) VALUES ('s', $1, $2, 'message', 0, 0, 't', 0, 'user', $3)",
+         .params = {entries++, id, line}}};
+    std::int64_t seq = 0;
+    for (const std::string_view part : parts) {
+      commands.push_back({.text = "INSERT INTO @message_parts (id, message_id, session_id,"
+                                  " part_type, payload, seq, created_at)"
+                                  " VALUES ($1, $2, 's', 'text', $3, $4, 't')",
+                          .params = {id, id, part, seq++}});
+    }
+    must(engine->commit(commands));
+  };
+  add("m1", R"({"id":"m1","payload":{"content":"caf\u00e9 — 数据"}})",
+      {R"({"type":"text","text":"caf\u00e9 — 数据"})"});
+  add("m2", R"({"id":"m2","é":1,"payload":{"content":[{"text":"é"},{"b":2},{"text":"é"}]}})",
+      {R"({"text":"é"})", R"({"b":2})", R"({"text":"é"})"});
+  add("redacted", R"({"id":"redacted","payload":{"content":"x"}})", {});
+  add("respelt", R"({"id":"respelt","payload":{"summary":"a\/b"}})",
+      {R"({"type":"text","text":"a/b"})"});
+  const auto parts = [&] {
+    std::string all;
+    const auto other = open();  // a connection keeps the plans it has made
+    const auto rows = must(
+        other->ask("SELECT message_id, seq, session_id, part_type, payload, created_at"
+                   " FROM @message_parts WHERE message_id <> 'respelt' ORDER BY message_id, seq"));
+    while (must(rows->next())) {
+      all += std::string(rows->text(0)) + std::to_string(rows->integer(1));
+      for (const int column : {2, 3, 4, 5}) all += " " + std::string(rows->text(column));
+      all += "\n";
+    }
+    return all;
+  };
+  const std::string before = parts();
+  EXPECT_EQ(4, std::count(before.begin(), before.end(), '\n'));
+  must(sql::upgrade(*engine, sqlstore::versions(), nullptr));
+  EXPECT_EQ(parts(), before);
+  EXPECT_EQ(4, must(engine->number("SELECT count(*) FROM @message_parts")));
+}
+
 // --- PostgreSQL --------------------------------------------------------------------------
 
 class PostgresUpgrade : public OnPostgres {};

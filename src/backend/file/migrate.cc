@@ -76,7 +76,7 @@ Result<Upgraded> upgrade_entries(const Lineage& lineage, const SessionHeader& he
       if (is_header) continue;
     }
     const bool has_timestamp = !text.envelope.timestamp.empty();
-    upgraded.entries.push_back(text.json);
+    upgraded.entries.emplace_back(text.json);
     if (!has_timestamp) {
       upgraded.entries.back().insert(1, "\"timestamp\":\"" + now + "\",");
     }

@@ -49,6 +49,10 @@ sql::Param ordinal_param(Ordinal ordinal) {
   return ordinal == kNone ? sql::Param() : sql::Param(std::int64_t{ordinal});
 }
 
+sql::Param text_param(std::string_view text) {
+  return text.empty() ? sql::Param() : sql::Param(text);
+}
+
 std::optional<std::int64_t> integer_or_null(const sql::Rows& rows, int column) {
   if (rows.is_null(column)) return std::nullopt;
   return rows.integer(column);

@@ -44,6 +44,8 @@ Placement placement(std::string_view type, std::optional<std::int64_t> parent, s
 
 /// An ordinal as a column: null for none.
 sql::Param ordinal_param(Ordinal ordinal);
+/// A text as a column: null for an empty one.
+sql::Param text_param(std::string_view text);
 std::optional<std::int64_t> integer_or_null(const sql::Rows& rows, int column);
 
 }  // namespace quipu::sqlstore

@@ -85,8 +85,67 @@ constexpr Text kFirst[] = {
      " that wait.'"},
 };
 
+// Where the parts of old rows lie in their lines: in the first place that has their bytes. What
+// was made from a text that is written otherwise there is left out; `repair` finds it again.
+constexpr Text kFindParts{
+    "UPDATE entries SET parts = (SELECT json_group_array(CASE WHEN f.whole > 0"
+    "   THEN printf('%010d%010d0%s', f.whole - 1, f.bytes, f.part_type)"
+    "   ELSE printf('%010d%010d1%s', f.inner - 1, f.bytes - 23, f.part_type) END)"
+    "  FROM (SELECT p.part_type, length(CAST(p.payload AS BLOB)) AS bytes,"
+    "     instr(CAST(line AS BLOB), CAST(p.payload AS BLOB)) AS whole,"
+    "     instr(CAST(line AS BLOB), substr(CAST(p.payload AS BLOB), 23,"
+    "       length(CAST(p.payload AS BLOB)) - 23)) AS inner"
+    "   FROM message_parts p WHERE p.message_id = entries.id"
+    "    AND p.session_id = entries.session_id ORDER BY p.seq) f"
+    "  WHERE f.whole > 0 OR f.inner > 0)"
+    " WHERE role IS NOT NULL",
+    "UPDATE @entries e SET parts = f.parts FROM (SELECT p.session_id, p.message_id,"
+    "   json_agg(CASE WHEN p.whole > 0"
+    "     THEN lpad((p.whole - 1)::text, 10, '0') || lpad(p.bytes::text, 10, '0') || '0'"
+    "     ELSE lpad((p.inner - 1)::text, 10, '0') || lpad((p.bytes - 23)::text, 10, '0') || '1'"
+    "     END || p.part_type ORDER BY p.seq)::text AS parts"
+    "  FROM (SELECT q.*, octet_length(q.payload) AS bytes,"
+    "     position(convert_to(q.payload, 'UTF8') IN convert_to(x.line, 'UTF8')) AS whole,"
+    "     position(substring(convert_to(q.payload, 'UTF8') FROM 23"
+    "       FOR octet_length(q.payload) - 23) IN convert_to(x.line, 'UTF8')) AS inner"
+    "   FROM @message_parts q JOIN @entries x"
+    "    ON x.id = q.message_id AND x.session_id = q.session_id) p"
+    "  WHERE p.whole > 0 OR p.inner > 0 GROUP BY p.session_id, p.message_id) f"
+    " WHERE e.id = f.message_id AND e.session_id = f.session_id"};
+
+// Parts were rows with a copy of their text: half of what an append wrote. `parts` says where
+// they lie (MessageColumns::parts), in a form that takes no function of SQLite which a careful
+// reader forbids in a view.
+constexpr Text kSecond[] = {
+    "ALTER TABLE @entries ADD COLUMN parts TEXT",
+    kFindParts,
+    "DROP TABLE @message_parts",
+    // By the id alone, too: it is what a message is known by.
+    "DROP INDEX @entries_id",
+    "CREATE UNIQUE INDEX entries_id ON @entries (id, session_id)",
+    {"CREATE VIEW message_parts AS SELECT e.id || '.' || p.key AS id, e.id AS message_id,"
+     " e.session_id, substr(p.value, 22) AS part_type,"
+     " CASE substr(p.value, 21, 1) WHEN '1' THEN '{\"type\":\"text\",\"text\":' ELSE '' END"
+     " || CAST(substr(CAST(e.line AS BLOB), substr(p.value, 1, 10) + 1,"
+     "   substr(p.value, 11, 10) + 0) AS TEXT)"
+     " || CASE substr(p.value, 21, 1) WHEN '1' THEN '}' ELSE '' END AS payload,"
+     " p.key AS seq, e.created_at FROM entries e JOIN json_each(e.parts) p",
+     "CREATE VIEW @message_parts AS SELECT e.id || '.' || (p.number - 1) AS id,"
+     " e.id AS message_id, e.session_id, substr(p.value, 22) AS part_type,"
+     " CASE substr(p.value, 21, 1) WHEN '1' THEN '{\"type\":\"text\",\"text\":' ELSE '' END"
+     " || convert_from(substring(convert_to(e.line, 'UTF8') FROM substr(p.value, 1, 10)::int + 1"
+     "   FOR substr(p.value, 11, 10)::int), 'UTF8')"
+     " || CASE substr(p.value, 21, 1) WHEN '1' THEN '}' ELSE '' END AS payload,"
+     " p.number - 1 AS seq, e.created_at FROM @entries e CROSS JOIN LATERAL"
+     " json_array_elements_text(e.parts::json) WITH ORDINALITY AS p (value, number)"},
+    {kNothing,
+     "COMMENT ON VIEW @message_parts IS 'The parts of messages, cut out of the lines of entries;"
+     " payload is JSON.'"},
+};
+
 constexpr sql::Version kVersions[] = {
     {.what = "the tables of a store", .statements = kFirst},
+    {.what = "parts of messages are a view: their text is stored once", .statements = kSecond},
 };
 
 }  // namespace

@@ -6,12 +6,6 @@
 #include "base/try.h"
 
 namespace quipu::sqlstore {
-namespace {
-
-sql::Param or_null(std::string_view text) { return text.empty() ? sql::Param() : sql::Param(text); }
-
-}  // namespace
-
 SqlAppend::SqlAppend(sql::Pool& pool, const std::string& session_id, const LogHead& head,
                      std::shared_ptr<const Ancestry> inherited, bool on_trust)
     : pool_(pool),
@@ -138,7 +132,7 @@ void SqlAppend::add(std::string json, const FoldInput& input) {
   if (head_.fold.head == visible) head_.head_id = line.id;
   if (head_.fold.head != head_before && head_.fold.head != visible) head_.head_id = input.target;
   head_.bytes += line.json.size() + 1;  // with a line feed
-  line.message = tables_.add(envelope, own, head_.runtime);
+  line.message = tables_.add(envelope, line.json, own, head_.runtime);
 }
 
 std::vector<sql::Command> SqlAppend::commands(std::int64_t now_ms) {
@@ -164,16 +158,16 @@ std::vector<sql::Command> SqlAppend::commands(std::int64_t now_ms) {
     }
   }
   sql::Command entries{.text = kAddEntries};
-  entries.params.reserve(lines_.size() * 13);
+  entries.params.reserve(lines_.size() * 14);
   std::int64_t own = first_;
   for (const Line& line : lines_) {
     for (const sql::Param& param :
          {sql::Param(session_id_), sql::Param(own++), sql::Param(line.id), sql::Param(line.type),
           ordinal_param(line.place.parent), sql::Param(std::int64_t{line.place.depth}),
           sql::Param(std::int64_t{line.place.orphan}), sql::Param(line.timestamp),
-          sql::Param(std::int64_t{crc32c(line.json)}), or_null(line.message.role),
-          or_null(line.message.usage), sql::Param(std::int64_t{line.message.is_summary}),
-          sql::Param(line.json)}) {
+          sql::Param(std::int64_t{crc32c(line.json)}), text_param(line.message.role),
+          text_param(line.message.usage), sql::Param(std::int64_t{line.message.is_summary}),
+          sql::Param(line.json), text_param(line.message.parts)}) {
       entries.params.push_back(param);
     }
   }

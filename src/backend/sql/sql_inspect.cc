@@ -20,7 +20,6 @@ constexpr sql::Text kUnmoved =
     "UPDATE @heads SET entries = CASE WHEN entries = $1 THEN entries ELSE NULL END"
     " WHERE session_id = $2";
 constexpr sql::Text kForget[] = {
-    "DELETE FROM @message_parts WHERE session_id = $1",
     "DELETE FROM @session_runtime_state WHERE session_id = $1",
     "DELETE FROM @lineage WHERE session_id = $1",
     "DELETE FROM @chat_sessions WHERE id = $1",
@@ -176,15 +175,25 @@ Result<RepairReport> SqlBackend::repair(const std::string& session_id) {
   RuntimeRow runtime;
   std::deque<std::string> lines;
   Tables tables(session_id);
+  sql::Command shown{.text = kShowMessages};
   TRY(for_each_row(*primary_, session_id, [&](const CheckedRow& row) -> Result<void> {
     if (row.ordinal >= head.fold.count) return {};
-    tables.add(read_envelope(lines.emplace_back(row.line)), static_cast<Ordinal>(row.ordinal),
-               runtime);
+    const std::string& line = lines.emplace_back(row.line);
+    const MessageColumns message =
+        tables.add(read_envelope(line), line, static_cast<Ordinal>(row.ordinal), runtime);
+    for (const sql::Param& param :
+         {text_param(message.role), text_param(message.usage),
+          sql::Param(std::int64_t{message.is_summary}), text_param(message.parts),
+          sql::Param(session_id), sql::Param(row.ordinal)}) {
+      shown.params.push_back(param);
+    }
     return {};
   }));
   std::vector<sql::Command> commands;
   commands.push_back({.text = kUnmoved, .params = {std::int64_t{head.fold.count}, session_id}});
   for (const sql::Text& text : kForget) commands.push_back({.text = text, .params = {session_id}});
+  // Before what is redacted is hidden again.
+  if (!shown.params.empty()) commands.push_back(std::move(shown));
   // A session's row is made before it is changed.
   tables.write(runtime, commands);
   auto done = commit(commands, sql::Sync::kNow);

@@ -1,6 +1,7 @@
 #include "backend/sql/sql_view.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "backend/sql/statements.h"
 #include "base/try.h"
@@ -25,6 +26,26 @@ Error missing(const std::string& session_id, Ordinal own) {
 
 }  // namespace
 
+std::string_view SqlView::Texts::add(std::string_view text) {
+  if (text.size() > left_) {
+    // A long one by itself: the rest of the block is for those that follow.
+    const bool is_long = text.size() > expected_ / 2;
+    const std::size_t bytes = is_long ? text.size() : expected_;
+    char* block = blocks_.emplace_back(new char[bytes]).get();
+    if (is_long) {
+      std::memcpy(block, text.data(), text.size());
+      return {block, text.size()};
+    }
+    next_ = block;
+    left_ = bytes;
+  }
+  if (!text.empty()) std::memcpy(next_, text.data(), text.size());
+  const std::string_view copy(next_, text.size());
+  next_ += text.size();
+  left_ -= text.size();
+  return copy;
+}
+
 SqlView::SqlView(std::shared_ptr<sql::Pool> pool, std::string session_id, LogHead head)
     : pool_(std::move(pool)),
       session_id_(std::move(session_id)),
@@ -37,18 +58,16 @@ Result<std::unique_ptr<const SqlView::Stretch>> SqlView::fetch(Ordinal first, Or
   return pool_->reading([&](sql::Engine& engine) -> Result<Fetched> {
     const sql::Param params[] = {session_id_, std::int64_t{first}, std::int64_t{end}};
     TRY_ASSIGN(const auto rows, engine.ask(kReadEntries, params));
-    auto stretch = std::make_unique<Stretch>();
+    const std::uint64_t average = head_.bytes / head_.fold.count + 1;
+    auto stretch =
+        std::make_unique<Stretch>(Stretch{.rows = {}, .lines = Texts(average * (end - first))});
     stretch->rows.reserve(end - first);
-    stretch->lines.reserve(head_.bytes / head_.fold.count * (end - first));
     for (;;) {
       TRY_ASSIGN(const bool more, rows->next());
       if (!more) break;
-      const std::string_view line = rows->text(4);
       stretch->rows.push_back({.place = placement(rows->text(0), integer_or_null(*rows, 1),
                                                   rows->integer(2), rows->integer(3) != 0),
-                               .offset = stretch->lines.size(),
-                               .bytes = line.size()});
-      stretch->lines += line;
+                               .line = stretch->lines.add(rows->text(4))});
     }
     if (stretch->rows.size() != end - first) {
       return missing(session_id_, first + static_cast<Ordinal>(stretch->rows.size()));
@@ -71,8 +90,7 @@ Result<StoredEntry> SqlView::entry(Ordinal own) const {
     stretches_[number].store(stretch, std::memory_order_release);
   }
   const Row& row = stretch->rows[own % length_];
-  return StoredEntry{.place = row.place,
-                     .text = std::string_view(stretch->lines).substr(row.offset, row.bytes)};
+  return StoredEntry{.place = row.place, .text = row.line};
 }
 
 Result<std::vector<Placement>> SqlView::places() const {

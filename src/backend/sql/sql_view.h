@@ -31,14 +31,26 @@ class SqlView : public LogView {
   Result<std::optional<Ordinal>> find(std::string_view id) const override;
 
  private:
+  /// Texts, each copied once and never moved.
+  class Texts {
+   public:
+    /// As much as is expected, for a start.
+    explicit Texts(std::size_t bytes) : expected_(bytes) {}
+    std::string_view add(std::string_view text);
+
+   private:
+    std::size_t expected_;
+    char* next_ = nullptr;
+    std::size_t left_ = 0;
+    std::vector<std::unique_ptr<char[]>> blocks_;
+  };
   struct Row {
     Placement place;
-    std::size_t offset = 0;
-    std::size_t bytes = 0;
+    std::string_view line;
   };
   struct Stretch {
     std::vector<Row> rows;
-    std::string lines;
+    Texts lines;
   };
 
   Result<std::unique_ptr<const Stretch>> fetch(Ordinal first, Ordinal end) const;

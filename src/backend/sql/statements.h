@@ -48,13 +48,13 @@ inline constexpr Text kMoveHead =
 
 inline constexpr Text kAddEntries{
     "INSERT INTO @entries (session_id, ordinal, id, type, parent, depth, orphan, created_at, crc,"
-    " role, token_usage, is_summary, line)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+    " role, token_usage, is_summary, line, parts)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     "INSERT INTO @entries (session_id, ordinal, id, type, parent, depth, orphan, created_at, crc,"
-    " role, token_usage, is_summary, line) SELECT * FROM unnest($1::text[], $2::bigint[],"
+    " role, token_usage, is_summary, line, parts) SELECT * FROM unnest($1::text[], $2::bigint[],"
     " $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::bigint[],"
-    " $10::text[], $11::text[], $12::bigint[], $13::text[])",
-    "tittiiitittit"};
+    " $10::text[], $11::text[], $12::bigint[], $13::text[], $14::text[])",
+    "tittiiitittitt"};
 
 inline constexpr Text kReadEntries =
     "SELECT type, parent, depth, orphan, line FROM @entries"
@@ -110,13 +110,15 @@ inline constexpr Text kChangeSession =
     " summary = COALESCE($10, summary), summary_updated_at = COALESCE($11, summary_updated_at)"
     " WHERE id = $12";
 
-inline constexpr Text kAddParts{
-    "INSERT INTO @message_parts (session_id, id, message_id, part_type, payload, seq, created_at)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7)",
-    "INSERT INTO @message_parts (session_id, id, message_id, part_type, payload, seq, created_at)"
-    " SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],"
-    " $6::bigint[], $7::text[])",
-    "tttttit"};
+/// What the views `messages` and `message_parts` show of an entry, made anew.
+inline constexpr Text kShowMessages{
+    "UPDATE @entries SET role = $1, token_usage = $2, is_summary = $3, parts = $4"
+    " WHERE session_id = $5 AND ordinal = $6",
+    "UPDATE @entries e SET role = n.role, token_usage = n.usage, is_summary = n.is_summary,"
+    " parts = n.parts FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[],"
+    " $6::bigint[]) AS n (role, usage, is_summary, parts, session_id, ordinal)"
+    " WHERE e.session_id = n.session_id AND e.ordinal = n.ordinal",
+    "ttitti"};
 
 inline constexpr Text kSetRuntime =
     "INSERT INTO @session_runtime_state (session_id, run_id, is_processing,"
@@ -134,6 +136,6 @@ inline constexpr Text kSetProject =
 
 /// A redacted entry keeps its row and loses what it said.
 inline constexpr Text kHideParts =
-    "DELETE FROM @message_parts WHERE session_id = $1 AND message_id = $2";
+    "UPDATE @entries SET parts = NULL WHERE session_id = $1 AND id = $2";
 
 }  // namespace quipu::sqlstore

@@ -58,6 +58,35 @@ std::string without_element(std::string_view array, std::string_view id) {
   return out;
 }
 
+/// MessageColumns::parts.
+class PartPlaces {
+ public:
+  explicit PartPlaces(std::string_view line) : line_(line) {}
+
+  /// `value` is a stretch of the line.
+  void add(std::string_view type, std::string_view value, bool is_bare) {
+    json_ += json_.empty() ? "[\"" : ",\"";
+    add_number(static_cast<std::size_t>(value.data() - line_.data()));
+    add_number(value.size());
+    json_ += is_bare ? '1' : '0';
+    json_ += type;
+    json_ += '"';
+  }
+  std::string json() && {
+    if (!json_.empty()) json_ += ']';
+    return std::move(json_);
+  }
+
+ private:
+  void add_number(std::size_t number) {
+    const std::string digits = std::to_string(number);
+    json_.append(10 - std::min<std::size_t>(digits.size(), 10), '0').append(digits);
+  }
+
+  std::string_view line_;
+  std::string json_;
+};
+
 }  // namespace
 
 std::string_view Tables::keep(std::string text) {
@@ -67,7 +96,8 @@ std::string_view Tables::keep(std::string text) {
   return kept_.emplace_back(std::move(text));
 }
 
-MessageColumns Tables::add(const Envelope& entry, Ordinal ordinal, RuntimeRow& runtime) {
+MessageColumns Tables::add(const Envelope& entry, std::string_view line, Ordinal ordinal,
+                           RuntimeRow& runtime) {
   if (session_id_.starts_with(kSystemPrefix)) {
     add_project(entry);
     return {};
@@ -80,9 +110,9 @@ MessageColumns Tables::add(const Envelope& entry, Ordinal ordinal, RuntimeRow& r
   change_[kUpdated] = keep(std::string(entry.timestamp.view()));
   switch (entry.type_code) {
     case EntryType::kMessage:
-      return add_message(entry);
+      return add_message(entry, line);
     case EntryType::kCompactionSummary:
-      return add_summary(entry);
+      return add_summary(entry, line);
     case EntryType::kSessionInfo:
       add_info(entry);
       break;
@@ -130,47 +160,31 @@ void Tables::add_info(const Envelope& entry) {
   if (info.archived) change_[kArchived] = std::int64_t{*info.archived};
 }
 
-void Tables::add_part(const Envelope& entry, std::size_t number, std::string_view type,
-                      std::string_view payload) {
-  const std::string_view id = keep(std::string(entry.id.view()));
-  for (const sql::Param& param :
-       {sql::Param(session_id_), sql::Param(keep(std::string(id) + "." + std::to_string(number))),
-        sql::Param(id), sql::Param(type), sql::Param(payload),
-        sql::Param(static_cast<std::int64_t>(number)),
-        sql::Param(keep(std::string(entry.timestamp.view())))}) {
-    parts_.push_back(param);
-  }
-}
-
-MessageColumns Tables::add_message(const Envelope& entry) {
+MessageColumns Tables::add_message(const Envelope& entry, std::string_view line) {
   std::vector<PartView> parts;
   const MessageView message = read_message(entry.payload, parts);
   if (!message.model.empty()) change_[kModel] = keep(json::decode_string(message.model));
-  std::size_t number = 0;
+  PartPlaces places(line);
   for (const PartView& part : parts) {
-    std::string_view payload = part.whole;
-    if (payload.empty()) {  // the content was a string
-      std::string made;
-      json::Writer(made)
-          .begin_object()
-          .member("type", "text")
-          .raw_member("text", part.text)
-          .end_object();
-      payload = keep(std::move(made));
-    }
-    add_part(entry, number++, name(part.type), payload);
+    const bool is_bare = part.whole.empty();  // the content was a string
+    places.add(name(part.type), is_bare ? part.text : part.whole, is_bare);
   }
-  return {.role = name(message.role), .usage = message.usage, .is_summary = false};
+  return {.role = name(message.role),
+          .usage = message.usage,
+          .is_summary = false,
+          .parts = keep(std::move(places).json())};
 }
 
-MessageColumns Tables::add_summary(const Envelope& entry) {
-  const std::string_view summary = keep(text_member(entry.payload, "summary"));
-  change_[kSummary] = summary;
+MessageColumns Tables::add_summary(const Envelope& entry, std::string_view line) {
+  change_[kSummary] = keep(text_member(entry.payload, "summary"));
   change_[kSummaryUpdated] = keep(std::string(entry.timestamp.view()));
-  std::string part;
-  json::Writer(part).begin_object().member("type", "text").member("text", summary).end_object();
-  add_part(entry, 0, "text", keep(std::move(part)));
-  return {.role = name(Role::kUser), .usage = {}, .is_summary = true};
+  PartPlaces places(line);
+  const auto summary = json::find_member(entry.payload, "summary");
+  if (summary && summary->kind == Kind::kString) places.add("text", summary->value, true);
+  return {.role = name(Role::kUser),
+          .usage = {},
+          .is_summary = true,
+          .parts = keep(std::move(places).json())};
 }
 
 void Tables::add_project(const Envelope& entry) {
@@ -222,7 +236,6 @@ void Tables::change_runtime(const Envelope& entry, RuntimeRow& runtime) {
 }
 
 void Tables::write(const RuntimeRow& runtime, std::vector<sql::Command>& commands) {
-  if (!parts_.empty()) commands.push_back({.text = kAddParts, .params = std::move(parts_)});
   std::move(others_.begin(), others_.end(), std::back_inserter(commands));
   if (changes_session_) {
     change_[kSession] = session_id_;

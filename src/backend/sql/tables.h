@@ -1,7 +1,7 @@
 // Tables: what entries mean in the tables that other programs read: chat_sessions,
-// message_parts, session_runtime_state, projects, and the view messages. Written in the transaction
-// that stores the entries, computed from them alone, so that all of it can be made again
-// (SqlBackend::repair).
+// session_runtime_state, projects, and the views messages and message_parts. Written in the
+// transaction that stores the entries, computed from them alone, so that all of it can be made
+// again (SqlBackend::repair).
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,15 @@
 
 namespace quipu::sqlstore {
 
-/// What the view `messages` shows of an entry that is one. Views into its line.
+/// What the views `messages` and `message_parts` show of an entry that is one.
 struct MessageColumns {
   std::string_view role{};   // empty: it is none
   std::string_view usage{};  // JSON; empty: unknown
   bool is_summary = false;
+  /// Where its parts lie in the line, a text each in a JSON array: ten digits for the first
+  /// byte, ten for how many there are, 1 for a bare string (else 0), and the type. Empty: it
+  /// has none.
+  std::string_view parts{};
 };
 
 class Tables {
@@ -29,9 +33,10 @@ class Tables {
   /// `session_id` must outlive it.
   explicit Tables(std::string_view session_id) : session_id_(session_id) {}
 
-  /// The next entry of the log; the line that it was read from must outlive this. The
-  /// first entry of a log makes the session's row.
-  MessageColumns add(const Envelope& entry, Ordinal ordinal, RuntimeRow& runtime);
+  /// The next entry of the log, read from `line`, which must outlive this. The first entry of
+  /// a log makes the session's row.
+  MessageColumns add(const Envelope& entry, std::string_view line, Ordinal ordinal,
+                     RuntimeRow& runtime);
 
   /// Adds what has to be written. Once, after the last entry.
   void write(const RuntimeRow& runtime, std::vector<sql::Command>& commands);
@@ -39,10 +44,8 @@ class Tables {
  private:
   void add_header(const Envelope& entry);
   void add_info(const Envelope& entry);
-  MessageColumns add_message(const Envelope& entry);
-  MessageColumns add_summary(const Envelope& entry);
-  void add_part(const Envelope& entry, std::size_t number, std::string_view type,
-                std::string_view payload);
+  MessageColumns add_message(const Envelope& entry, std::string_view line);
+  MessageColumns add_summary(const Envelope& entry, std::string_view line);
   void add_project(const Envelope& entry);
   void change_runtime(const Envelope& entry, RuntimeRow& runtime);
 
@@ -52,8 +55,7 @@ class Tables {
 
   std::string_view session_id_;
   std::deque<std::string> kept_;
-  std::vector<sql::Command> others_;  // sessions, projects
-  std::vector<sql::Param> parts_;
+  std::vector<sql::Command> others_;                              // sessions, projects
   std::vector<sql::Param> change_ = std::vector<sql::Param>(12);  // of kChangeSession
   bool changes_session_ = false;
   std::string_view runtime_changed_;  // when; empty: not at all
