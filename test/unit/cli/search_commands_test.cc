@@ -221,6 +221,12 @@ TEST_F(SearchCommands, RedactedWordsLeaveTheIndexAtOnce) {
   EXPECT_THAT(index(), Not(HasSubstr("lake")));
 }
 
+TEST_F(SearchCommands, ARedactionMakesNoIndex) {
+  ASSERT_EQ(quipu({"redact", "one", "a1"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(store() + "/index.db"));
+  EXPECT_EQ((Ids{}), found({"lake"}));
+}
+
 TEST_F(SearchCommands, ReindexCountsAndChangesNothing) {
   const Ids before = found({"guanaco"});
   const Outcome outcome = quipu({"reindex", "--json"});
