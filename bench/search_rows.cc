@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <optional>
 
 #include "measure.h"
@@ -81,18 +83,21 @@ double search_cost(SessionSearch& search, const std::string& query, std::size_t 
   const auto page = search.search(query, kEverywhere, kPage);
   const double cost = watch.nanoseconds();
   check(page.ok() && page->items.size() >= least, "found too little: " + query);
-  for (const SearchHit& hit : page->items) check(!hit.marks.empty(), "a hit without the word");
+  for (const SearchHit& hit : page->items) {
+    check(hit.neighbour || !hit.marks.empty(), "a hit without the word");
+  }
   return cost;
 }
 
 // Nothing when there is no such program.
-std::optional<double> program_cost(const std::vector<std::string>& command) {
+std::optional<double> program_cost(const std::vector<std::string>& command,
+                                   const std::string& output = "/dev/null") {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
   const Stopwatch watch;
@@ -117,7 +122,70 @@ std::optional<double> program_cost(std::size_t rounds, const std::vector<std::st
   return median(std::move(costs));
 }
 
+/// From the return of an append to the hit, by whom the entry was not appended.
+struct AfterAppend {
+  double in_process = 0;
+  double in_new_process = 0;
+};
+
+AfterAppend after_append(Fixture& fixture, SessionSearch& search) {
+  const std::string place = fixture.file("search").string();
+  const std::string output = fixture.file("found.json").string();
+  Store store = open_search_store(fixture);
+  const auto append = [&](const std::string& word) {
+    NewEntry entry;
+    entry.type = "message";
+    entry.payload = R"({"role":"user","content":"Of )" + word + R"( nobody has heard."})";
+    must(store.sessions().append_session_entries("s0", {&entry, 1}, with(Durability::kCommit)),
+         "append");
+  };
+  const std::size_t rounds = std::max<std::size_t>(fixture.sizes().search_rounds / 4, 1);
+  std::vector<double> warm, cold;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const std::string first = "warmword" + std::to_string(i) + "x";
+    append(first);
+    warm.push_back(search_cost(search, first, 1));
+    const std::string second = "coldword" + std::to_string(i) + "x";
+    append(second);
+    const auto cost = program_cost(
+        {QUIPU_PROGRAM, "--store", place, "search", "--all", "--json", second}, output);
+    check(cost.has_value(), "no quipu");
+    cold.push_back(*cost);
+    std::ifstream answer(output);
+    const std::string text(std::istreambuf_iterator<char>(answer), {});
+    check(text.find(second) != std::string::npos, "what was appended is not found");
+  }
+  must(store.close(), "close");
+  return {.in_process = median(std::move(warm)), .in_new_process = median(std::move(cold))};
+}
+
 std::string size_text(std::uint64_t bytes) { return std::to_string(bytes / 1'000'000) + " MB"; }
+
+// A program that starts, searches once and ends.
+std::vector<Row> program_rows(const Fixture& fixture, const Written& written, std::size_t hits) {
+  const std::string rare(SearchText::kRareWord);
+  const std::string of = ", " + size_text(written.text_bytes) + " of text";
+  const std::string place = fixture.file("search").string();
+  const std::size_t program_rounds = std::max<std::size_t>(fixture.sizes().search_rounds / 4, 1);
+  const auto cold = [&](const std::string& word) {
+    const auto cost = program_cost(
+        program_rounds, {QUIPU_PROGRAM, "--store", place, "search", "--all", "--json", word});
+    check(cost.has_value(), "no quipu");
+    return *cost;
+  };
+  const auto ripgrep = [&](const std::string& word) {
+    return program_cost(program_rounds, {"rg", "-c", word, place + "/sessions"});
+  };
+  const auto program_row = [&](const std::string& name, const std::string& word) {
+    Row row{.name = "quipu search, a new process: " + name + of + " / ripgrep",
+            .ours = cold(word),
+            .bar = Bar{Kind::kOursAtMost, 60e6}};
+    row.other = hits > 0 || word != rare ? ripgrep(word) : std::nullopt;
+    if (row.other) row.ratio = row.ours / *row.other;
+    return row;
+  };
+  return {program_row("a rare word", rare), program_row("a frequent word", written.frequent)};
+}
 
 }  // namespace
 
@@ -143,35 +211,25 @@ std::vector<Row> search_rows(Fixture& fixture) {
       median_cost(rounds, [&](std::size_t) { search_cost(search, written.frequent, 20); });
   const double both_cost = median_cost(
       rounds, [&](std::size_t) { search_cost(search, written.frequent + " " + rare, hits); });
+  const double question_cost = median_cost(rounds, [&](std::size_t) {
+    search_cost(search, "where is " + rare + " beside " + written.frequent, hits);
+  });
+  const AfterAppend appended = after_append(fixture, search);
   must(store.close(), "close");
 
-  const std::string place = fixture.file("search").string();
-  const std::size_t program_rounds = std::max<std::size_t>(rounds / 4, 1);
-  const auto cold = [&](const std::string& word) {
-    const auto cost = program_cost(
-        program_rounds, {QUIPU_PROGRAM, "--store", place, "search", "--all", "--json", word});
-    check(cost.has_value(), "no quipu");
-    return *cost;
-  };
-  const auto ripgrep = [&](const std::string& word) {
-    return program_cost(program_rounds, {"rg", "-c", word, place + "/sessions"});
-  };
-  const auto program_row = [&](const std::string& name, const std::string& word) {
-    Row row{.name = "quipu search, a new process: " + name + of + " / ripgrep",
-            .ours = cold(word),
-            .bar = Bar{Kind::kOursAtMost, 60e6}};
-    row.other = hits > 0 || word != rare ? ripgrep(word) : std::nullopt;
-    if (row.other) row.ratio = row.ours / *row.other;
-    return row;
-  };
-  return {
+  std::vector<Row> rows{
       {.name = "search: a rare word" + of, .ours = rare_cost, .bar = Bar{Kind::kOursAtMost, 15e6}},
       {.name = "search: first 20 of a frequent word" + of,
        .ours = frequent_cost,
        .bar = Bar{Kind::kOursAtMost, 60e6}},
       {.name = "search: a rare and a frequent word" + of, .ours = both_cost},
-      program_row("a rare word", rare),
-      program_row("a frequent word", written.frequent),
+      {.name = "search: a question with both, neighbours join" + of, .ours = question_cost},
+      {.name = "search: from an append by others to its hit" + of,
+       .ours = appended.in_process,
+       .bar = Bar{Kind::kOursAtMost, 200e6}},
+      {.name = "search: from an append to its hit, a new process" + of,
+       .ours = appended.in_new_process,
+       .bar = Bar{Kind::kOursAtMost, 200e6}},
       {.name = "search index" + of,
        .unit = Unit::kBytes,
        .ours = bytes,
@@ -182,6 +240,8 @@ std::vector<Row> search_rows(Fixture& fixture) {
        .unit = Unit::kBytesPerSecond,
        .ours = text_bytes / indexing,
        .bar = Bar{Kind::kOursAtLeast, 10e6}}};
+  std::ranges::move(program_rows(fixture, written, hits), std::back_inserter(rows));
+  return rows;
 }
 
 std::vector<Row> followed_append_rows(Fixture& fixture) {

@@ -21,7 +21,7 @@ std::string quantity(double value, Unit unit) {
       if (value < 1e3) return number(value, " ns");
       return value < 1e6 ? number(value / 1e3, " us") : number(value / 1e6, " ms");
     case Unit::kBytesPerSecond:
-      return number(value / 1e9, " GB/s");
+      return value < 1e9 ? number(value / 1e6, " MB/s") : number(value / 1e9, " GB/s");
     case Unit::kPerSecond:
       return number(value, " /s");
     case Unit::kBytes:

@@ -11,7 +11,7 @@ _quipu() {
     case ${COMP_WORDS[i]} in
       --schema | --replica | --session) ((i++)) ;;
       --store) store=(--store "${COMP_WORDS[++i]}") ;;
-      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after | --phase | --out | --branch | --role | --tool | --queries | --types | --older | --bytes | --kind | --duplicates | --max-nodes | --max-age | --jsonl | --filter | --only) ((i++)) ;;
+      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after | --phase | --out | --branch | --role | --tool | --neighbours | --queries | --types | --older | --bytes | --kind | --duplicates | --max-nodes | --max-age | --jsonl | --filter | --only) ((i++)) ;;
       -*) ;;
       *) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((position++)); fi ;;
     esac
@@ -54,7 +54,7 @@ _quipu() {
       upgrade) own="--dry-run --i-have-a-backup" ;;
       copy) own="--session" ;;
       usage) own="--by --breakdown --since --until --tz --project --all --agent --model --prices --csv" ;;
-      search) own="--all --project --agent --session --branch --role --tool --since --until --limit --after --paths --queries" ;;
+      search) own="--all --project --agent --session --branch --role --tool --since --until --limit --after --neighbours --paths --queries" ;;
       events) own="--follow --after --now --types --session --limit --jsonl --batch --older --bytes --dry-run" ;;
       reindex) own="--only" ;;
       memory) own="--agent --project --kind --limit --since --hybrid --queries --duplicates --after --max-nodes --max-age --dry-run" ;;

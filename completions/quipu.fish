@@ -136,6 +136,7 @@ complete -c quipu -n '__fish_seen_subcommand_from search' -l until -x -d 'said b
 complete -c quipu -n '__fish_seen_subcommand_from search' -l limit -x -d 'at most'
 complete -c quipu -n '__fish_seen_subcommand_from search' -l after -x -d 'go on after'
 complete -c quipu -n '__fish_seen_subcommand_from search' -l paths -d 'ids from the root'
+complete -c quipu -n '__fish_seen_subcommand_from search' -l neighbours -x -d 'what entries beside hits count'
 complete -c quipu -n '__fish_seen_subcommand_from search' -l queries -r -F -d 'many queries'
 complete -c quipu -n '__fish_seen_subcommand_from reindex' -l only -x -a 'sessions memory knowledge' -d 'one of them'
 complete -c quipu -n '__fish_seen_subcommand_from attach' -l type -x -d 'media type'

@@ -169,7 +169,7 @@ void print_hits(Context& context, const Hits<KnowledgeHit>& hits) {
     context.out.line(fmt::format("{:8.3f}  {}{}", hit.score, id, place));
     context.out.line(fmt::format("          {}", shown_excerpt(context, hit.excerpt)));
   }
-  if (hits.items.empty()) context.note("nothing found");
+  if (hits.items.empty()) context.note("Nothing found.");
   if (!hits.note.empty()) context.note(hits.note);
 }
 

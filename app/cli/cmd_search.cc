@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -28,6 +29,7 @@ struct SearchArguments {
   std::string queries;
   bool all = false;
   bool paths = false;
+  std::optional<std::string> neighbours;
   std::string project;
   std::optional<std::string> agent;
   std::string role;
@@ -49,6 +51,15 @@ Result<std::optional<std::int64_t>> time_of(const std::string& text, const char*
           "A date (2026-03-01), a time (2026-03-01T09:30:00Z), or how long ago (30m 12h 7d 2w).");
 }
 
+Result<double> weight_of(const std::string& text) {
+  double weight = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, weight);
+  if (read.ec == std::errc() && read.ptr == end && weight >= 0 && weight <= 1) return weight;
+  return Error(Code::kInvalidArgument,
+               fmt::format("--neighbours '{}' is no number between 0 and 1", text));
+}
+
 // What needs no store to be understood.
 Result<SearchOptions> options_of(const SearchArguments& arguments) {
   SearchOptions options{.sessions = {.project = ProjectScope::all()}};
@@ -57,6 +68,11 @@ Result<SearchOptions> options_of(const SearchArguments& arguments) {
   options.tool = arguments.tool;
   options.snippet_bytes = kSnippetBytes;
   options.paths = arguments.paths;
+  if (arguments.neighbours) {
+    const auto weight = weight_of(*arguments.neighbours);
+    if (!weight) return weight.error();
+    options.joined_weight = *weight;
+  }
   auto since = time_of(arguments.since, "--since");
   if (!since) return std::move(since).error();
   auto until = time_of(arguments.until, "--until");
@@ -108,6 +124,7 @@ void write_hit(JsonWriter& json, const SearchHit& hit) {
       .optional_member("projectId", hit.project_id)
       .optional_member("agentId", hit.agent_id)
       .optional_member("title", hit.title)
+      .member("neighbour", hit.neighbour)
       .member("snippet", hit.snippet)
       .key("marks")
       .begin_array();
@@ -201,6 +218,7 @@ void print_hits(Context& context, const Page<SearchHit>& page) {
     std::string rest = "  " + context.shown(who(hit));
     if (!hit.timestamp.empty()) rest += "  " + context.shown(local_text(hit.timestamp));
     if (!hit.title.empty()) rest += "  " + context.shown(hit.title);
+    if (hit.neighbour) rest += "  (beside a hit)";
     if (terminal.width > 0) {
       const std::size_t left = terminal.width - std::min(terminal.width, columns_of(place));
       rest = cut(rest, left, Glyphs::of(terminal).ellipsis);
@@ -339,6 +357,8 @@ void add_search(CommandLine& line) {
             .option("--until", "TIME", arguments.until, "said before")
             .number("--limit", arguments.limit, 1, kLimitMax, "at most this many")
             .option("--after", "CURSOR", arguments.after, "go on after a page")
+            .option("--neighbours", "W", arguments.neighbours,
+                    "what entries beside the hits of a question count, 0 to 1 (0.6); 0: none")
             .flag("--paths", arguments.paths, "with --json: ids from the root to each hit")
             .option("--queries", "FILE", arguments.queries,
                     "JSON lines {\"id\",\"text\",\"session\"?}; an answer a line; - is stdin")

@@ -129,11 +129,13 @@ MODES = {"memory": Memory, "knowledge": Knowledge, "sessions": Sessions}
 def measure(arguments, collection, store):
     mode = MODES[arguments.mode]()
     quipu = Quipu(arguments.quipu, store)
-    quipu.run(["init"])
     start = time.perf_counter()
-    mode.load(quipu, collection.documents)
+    if not arguments.loaded:
+        quipu.run(["init"])
+        mode.load(quipu, collection.documents)
     loaded = time.perf_counter() - start
     options = ["--limit", str(arguments.depth)] + (["--hybrid"] if arguments.hybrid else [])
+    options += ["--neighbours", arguments.neighbours] if arguments.neighbours else []
     found, times = mode.ask(quipu, collection.queries, options)
     # The first question waits for the index.
     times = sorted(times[1:] or times)
@@ -179,6 +181,8 @@ def main():
     parser.add_argument("--quipu", default="quipu", metavar="PROGRAM")
     parser.add_argument("--depth", type=int, default=100, help="answers asked for; what is MAP counted over")
     parser.add_argument("--hybrid", action="store_true", help="vectors, too (memory, knowledge)")
+    parser.add_argument("--neighbours", metavar="W", help="as of quipu search (sessions)")
+    parser.add_argument("--loaded", action="store_true", help="the stores have the collection already")
     parser.add_argument("--bar", action="append", type=bar, default=[], metavar="R@5=0.9", help="fail below it")
     parser.add_argument("--close", type=float, metavar="0.01", help="fail if two stores differ by more")
     parser.add_argument("--json", action="store_true")

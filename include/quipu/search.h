@@ -53,8 +53,13 @@ struct SearchOptions {
   /// When the entry was made: at or after, and before.
   std::optional<std::int64_t> from_ms{};
   std::optional<std::int64_t> to_ms{};
-  /// How much of the scores of the entries before and after it an entry gets. 0: its words alone.
+  /// How much of the scores of the entries before and after it an entry that was found gets. 0: its
+  /// words alone.
   double neighbour_weight = 0.3;
+  /// Beside the best hits of a question (three words or more, without signs and quotes) entries
+  /// are found that have none of its words, with this part of the scores of these hits. All that
+  /// is asked for here and by fields holds for them, too. 0: nothing without one of the words.
+  double joined_weight = 0.6;
   /// About how long snippets are.
   std::size_t snippet_bytes = 160;
   /// Fill in SearchHit::path.
@@ -77,6 +82,9 @@ struct SearchHit {
   std::string title{};  // the session's
   /// Greater is better. To be compared within an answer only.
   double score = 0;
+  /// Found beside a hit and not by its own words: see SearchOptions::joined_weight. Its snippet
+  /// is the beginning of its text, without marks.
+  bool neighbour = false;
   /// One line around the best of the matches; bytes of it that matched, as (begin, end).
   std::string snippet{};
   std::vector<std::pair<std::size_t, std::size_t>> marks{};

@@ -45,8 +45,12 @@ void add(std::string text, Writes& into) {
 IndexDatabase::IndexDatabase(std::shared_ptr<sql::Pool> postgres)
     : is_postgres_(true), pool_(std::move(postgres)) {}
 
-IndexDatabase::IndexDatabase(std::shared_ptr<sql::Pool> sqlite, std::function<Result<void>()> empty)
-    : is_postgres_(false), pool_(std::move(sqlite)), empty_(std::move(empty)) {}
+IndexDatabase::IndexDatabase(std::shared_ptr<sql::Pool> sqlite, std::function<Result<void>()> empty,
+                             std::function<bool()> exists)
+    : is_postgres_(false),
+      pool_(std::move(sqlite)),
+      empty_(std::move(empty)),
+      exists_(std::move(exists)) {}
 
 IndexDatabase::IndexDatabase(Clock& clock) : is_postgres_(false), pool_(memory_pool(clock)) {}
 
@@ -87,6 +91,7 @@ Result<bool> IndexDatabase::prepare(const IndexTables& tables, const FirstRows& 
 }
 
 Result<bool> IndexDatabase::has(const IndexTables& tables) {
+  if (exists_ && !exists_()) return false;
   TRY_ASSIGN(const auto engine, pool_->lease());
   TRY_ASSIGN(const std::string found, version_in(*engine, tables.name));
   return !found.empty();

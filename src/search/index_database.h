@@ -46,9 +46,10 @@ class IndexDatabase {
  public:
   /// In PostgreSQL.
   explicit IndexDatabase(std::shared_ptr<sql::Pool> postgres);
-  /// In SQLite; `empty` makes an empty database of whatever is in the file. The connections know
-  /// `search::tokenizer()`.
-  IndexDatabase(std::shared_ptr<sql::Pool> sqlite, std::function<Result<void>()> empty);
+  /// In SQLite; `empty` makes an empty database of whatever is in the file, `exists` says whether
+  /// there is one: a connection makes it. The connections know `search::tokenizer()`.
+  IndexDatabase(std::shared_ptr<sql::Pool> sqlite, std::function<Result<void>()> empty,
+                std::function<bool()> exists);
   /// In memory.
   explicit IndexDatabase(Clock& clock);
 
@@ -63,7 +64,7 @@ class IndexDatabase {
 
   /// Makes the tables if need be. True: they are new, and have the first rows only.
   Result<bool> prepare(const IndexTables& tables, const FirstRows& first_rows = {});
-  /// Whether somebody has made them, in whatever version.
+  /// Whether somebody has made them, in whatever version. Makes nothing itself.
   Result<bool> has(const IndexTables& tables);
   /// Drops them; the next `prepare` makes them.
   Result<void> drop(const IndexTables& tables);
@@ -81,6 +82,7 @@ class IndexDatabase {
   const bool is_postgres_;
   const std::shared_ptr<sql::Pool> pool_;
   const std::function<Result<void>()> empty_;
+  const std::function<bool()> exists_;
 };
 
 }  // namespace quipu::search

@@ -62,6 +62,21 @@ std::optional<std::string> stemmable(std::string_view written) {
   return word;
 }
 
+// As people count them: a name is one, and so are two characters of a script without spaces.
+std::size_t words_in(std::string_view chunk) {
+  std::size_t pairs = 0;
+  bool has_letters = false;
+  Characters characters(chunk);
+  Character character;
+  for (characters.next(character); character.kind != Kind::kEnd; characters.next(character)) {
+    has_letters = has_letters || is_word(character.kind);
+    pairs += character.kind == Kind::kPair ? 1 : 0;
+  }
+  return (has_letters ? 1 : 0) + (pairs == 1 ? 1 : pairs / 2);
+}
+
+constexpr std::size_t kQuestionWordsMin = 3;
+
 // The tokens of a piece of the query, as one term.
 class PhraseSink : public TokenSink {
  public:
@@ -113,6 +128,7 @@ class Parser : public TokenSink {
 
   Query parse() {
     while (skip_space()) item();
+    query_.is_question = !has_signs_ && words_ >= kQuestionWordsMin && query_.any.size() >= 2;
     if (query_.is_empty()) query_.any = std::move(stop_words_);
     return std::move(query_);
   }
@@ -183,6 +199,7 @@ class Parser : public TokenSink {
     if (const auto quoted = take_quoted()) {
       const bool is_prefix = at_ < text_.size() && text_[at_] == '*';
       at_ += is_prefix ? 1 : 0;
+      has_signs_ = true;
       add_phrase(into, *quoted, is_prefix);
       return;
     }
@@ -190,9 +207,11 @@ class Parser : public TokenSink {
     // At the end only: *this* is emphasis.
     const bool is_prefix = chunk.find('*') == chunk.size() - 1;
     if (sign != '\0' || is_prefix) {
+      has_signs_ = true;
       add_phrase(sign == '\0' ? query_.any : into, chunk, is_prefix);
     } else {
       chunk_ = chunk;
+      words_ += words_in(chunk);
       analyse(chunk, *this);
     }
   }
@@ -263,6 +282,8 @@ class Parser : public TokenSink {
   std::string_view chunk_;  // whose words are taken
   Query query_;
   std::size_t term_count_ = 0;
+  std::size_t words_ = 0;  // as they were typed
+  bool has_signs_ = false;
   std::vector<Term> stop_words_;
 };
 

@@ -54,6 +54,9 @@ struct Query {
   /// Fields in the order in which they were typed, values as they were typed.
   std::vector<std::pair<std::string, std::string>> fields{};
   bool is_cut = false;
+  /// Three words or more, two of them no stop words, and nothing else but fields: what is meant is
+  /// a matter, and not the words.
+  bool is_question = false;
 
   bool is_empty() const { return any.empty() && all.empty(); }
 };

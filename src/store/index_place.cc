@@ -28,6 +28,16 @@ class IndexFile {
     return sql::open_sqlite(path_, *options_);
   }
 
+  // What cannot be looked at may be there: who opens it says why.
+  bool exists() const {
+    for (const std::string& directory : directories_) {
+      std::error_code failed;
+      if (std::filesystem::exists(std::filesystem::path(directory) / kName, failed)) return true;
+      if (failed) return true;
+    }
+    return false;
+  }
+
   Result<void> empty() EXCLUDES(mutex_) {
     TRY(find());
     MutexLock lock(mutex_);
@@ -87,7 +97,8 @@ std::shared_ptr<search::IndexDatabase> index_in(std::vector<std::string> directo
   std::erase(directories, std::string());
   const auto file = std::make_shared<IndexFile>(std::move(directories), clock);
   auto pool = std::make_shared<sql::Pool>([file] { return file->open(); }, clock, kWait);
-  return std::make_shared<search::IndexDatabase>(std::move(pool), [file] { return file->empty(); });
+  return std::make_shared<search::IndexDatabase>(
+      std::move(pool), [file] { return file->empty(); }, [file] { return file->exists(); });
 }
 
 }  // namespace quipu

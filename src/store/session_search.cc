@@ -19,6 +19,7 @@ namespace quipu {
 namespace {
 
 constexpr std::size_t kRanked = 1000;
+const search::Query kNoWords{};
 
 std::string lower(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -107,11 +108,44 @@ class Searching {
     if (needs_list()) TRY(list_sessions());
     TRY_ASSIGN(view::Narrowing where, narrowing());
     TRY_ASSIGN(std::vector<view::Found> found, index_.match(query_.words, where));
-    view::lift_by_neighbours(found, options_.neighbour_weight);
+    count_neighbours(found, where);
     return show(found, after, page.limit);
   }
 
  private:
+  void count_neighbours(std::vector<view::Found>& found, const view::Narrowing& where) {
+    std::vector<view::Found> joining;
+    if (options_.joined_weight > 0 && query_.words.is_question) {
+      joining = view::neighbours_of_best(found, options_.joined_weight,
+                                         [&](const std::string& session_id, Ordinal own) {
+                                           return may_join(session_id, own, where);
+                                         });
+    }
+    view::lift_by_neighbours(found, options_.neighbour_weight);
+    view::join(found, std::move(joining));
+    if (found.size() > kRanked) found.resize(kRanked);
+  }
+
+  // What the index would have said of it, had it the words. Its log is one that is searched, since
+  // a hit is there. One that cannot be read is not asked for, and no error.
+  bool may_join(const std::string& session_id, Ordinal own, const view::Narrowing& where) {
+    const auto lineage = seen_.lineage(session_id);
+    if (!lineage.ok() || own >= (*lineage)->own().fold().count) return false;
+    const Ordinal visible = (*lineage)->base() + own;
+    if ((*lineage)->is_redacted(visible)) return false;
+    const bool is_any_time = !where.from_ms && !where.to_ms;
+    if (!where.admits(session_id, own, is_any_time)) return false;
+    const auto stored = (*lineage)->entry(visible);
+    // A title or a label is said of something else.
+    if (!stored.ok() || is_fact(stored->place.type)) return false;
+    view::Said said;
+    if (!view::SaidReader(*lineage).read(own, said).ok() || said.text.empty()) return false;
+    const std::vector<std::string> tags = view::tags_of(said);
+    return std::all_of(where.tags.begin(), where.tags.end(), [&](const auto& group) {
+      return std::find_first_of(tags.begin(), tags.end(), group.begin(), group.end()) != tags.end();
+    });
+  }
+
   SearchPage empty_page() const {
     SearchPage page;
     page.query_is_cut = query_.words.is_cut;
@@ -251,6 +285,7 @@ class Searching {
     hit.session_id = found.session_id;
     hit.ordinal = visible;
     hit.score = found.score;
+    hit.neighbour = found.is_neighbour;
     TRY_ASSIGN(hit.entry_id, session.id(visible));
     TRY_ASSIGN(const StoredEntry stored, session.entry(visible));
     hit.type = said.type;
@@ -258,7 +293,8 @@ class Searching {
     hit.tools = std::move(said.tools);
     hit.timestamp = std::move(said.timestamp);
     add_session(hit);
-    search::Snippet snippet = search::make_snippet(said.text, query_.words, options_.snippet_bytes);
+    search::Snippet snippet = search::make_snippet(
+        said.text, found.is_neighbour ? kNoWords : query_.words, options_.snippet_bytes);
     hit.snippet = std::move(snippet.text);
     hit.marks = std::move(snippet.marks);
     hit.cut_before = snippet.cut_before;

@@ -58,10 +58,8 @@ SearchBlock& IndexBatch::block_for(Ordinal own, Step& step) {
 }
 
 IndexBatch::Spoken IndexBatch::spoken(const SearchBlock& block, Ordinal own, Said& said) {
-  Spoken spoken{.key = block.key(own), .text = std::move(said.text), .tags = {}};
+  Spoken spoken{.key = block.key(own), .text = std::move(said.text), .tags = tags_of(said)};
   spoken.tags.push_back(block_tag(block.number));
-  for (const std::string_view role : said.roles) spoken.tags.push_back(role_tag(role));
-  for (const std::string& tool : said.tools) spoken.tags.push_back(tool_tag(tool));
   return spoken;
 }
 

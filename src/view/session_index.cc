@@ -95,6 +95,13 @@ std::string role_tag(std::string_view role) { return "role=" + std::string(role)
 std::string tool_tag(std::string_view tool) { return "tool=" + std::string(tool); }
 std::string block_tag(std::int64_t number) { return "block=" + std::to_string(number); }
 
+std::vector<std::string> tags_of(const Said& said) {
+  std::vector<std::string> tags;
+  for (const std::string_view role : said.roles) tags.push_back(role_tag(role));
+  for (const std::string& tool : said.tools) tags.push_back(tool_tag(tool));
+  return tags;
+}
+
 SessionIndex::SessionIndex(std::shared_ptr<Backend> backend,
                            std::shared_ptr<search::IndexDatabase> database)
     : backend_(std::move(backend)),

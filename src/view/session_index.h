@@ -28,6 +28,7 @@
 #include "base/mutex.h"
 #include "quipu/search.h"
 #include "search/index_database.h"
+#include "view/said.h"
 #include "view/search_state.h"
 
 namespace quipu::view {
@@ -40,6 +41,8 @@ struct Found {
   Ordinal own = 0;
   std::int64_t key = 0;
   double score = 0;
+  /// It has none of the words that found the others, and stands beside one of them.
+  bool is_neighbour = false;
 };
 
 /// Where to look.
@@ -61,6 +64,8 @@ struct Narrowing {
 std::string role_tag(std::string_view role);
 std::string tool_tag(std::string_view tool);
 std::string block_tag(std::int64_t number);
+/// Of what it says, whereever that stands.
+std::vector<std::string> tags_of(const Said& said);
 
 class SessionIndex {
  public:

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "quipu/search.h"
+#include "support/fresh_store.h"
 #include "support/history_store.h"
 
 namespace quipu::test {
@@ -41,21 +42,30 @@ void must(bool holds) {
   if (!holds) ::_exit(9);
 }
 
+std::size_t count_in(Store store, const std::string& query) {
+  SessionSearch search(store);
+  const auto found = search.search(query, kEverywhere, {.after = {}, .limit = 1000});
+  EXPECT_TRUE(found.ok()) << found.error().message();
+  return found.ok() ? found->items.size() : 0;
+}
+
 class SearchKill : public testing::Test {
  protected:
   Store open() const { return Store::open(directory_.path() + "/store", {.create = true}).value(); }
-  std::size_t count(const std::string& query) const {
-    Store store = open();
-    SessionSearch search(store);
-    const auto found = search.search(query, kEverywhere, {.after = {}, .limit = 1000});
-    EXPECT_TRUE(found.ok()) << found.error().message();
-    return found.ok() ? found->items.size() : 0;
-  }
+  std::size_t count(const std::string& query) const { return count_in(open(), query); }
 
   ScratchDir directory_;
 };
 
-TEST_F(SearchKill, BetweenAppendAndIndexNothingIsLost) {
+class SearchKillOnEngine : public testing::TestWithParam<Engine> {
+ protected:
+  Store open() const { return Store::open(place_.url(), {.create = true}).value(); }
+  std::size_t count(const std::string& query) const { return count_in(open(), query); }
+
+  FreshStore place_{GetParam()};
+};
+
+TEST_P(SearchKillOnEngine, BetweenAppendAndIndexNothingIsLost) {
   {
     Store store = open();
     NewSession session;
@@ -72,6 +82,15 @@ TEST_F(SearchKill, BetweenAppendAndIndexNothingIsLost) {
     EXPECT_EQ(i + 1, count("tinkuy"));
   }
 }
+
+std::string engine_name(const testing::TestParamInfo<Engine>& one) {
+  constexpr const char* kNames[] = {"memory", "file", "sqlite", "postgres"};
+  return kNames[static_cast<int>(one.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, SearchKillOnEngine,
+                         testing::Values(Engine::kFile, Engine::kSqlite, Engine::kPostgres),
+                         engine_name);
 
 TEST_F(SearchKill, WhileIndexingItGoesOnWhereItStopped) {
   constexpr std::size_t kSessions = 6;

@@ -178,6 +178,12 @@ std::string Conversation::receive_line() {
   return line;
 }
 
+bool Conversation::has_answer(int milliseconds) const {
+  if (pending_.find('\n') != std::string::npos) return true;
+  pollfd waiting{.fd = out_, .events = POLLIN, .revents = 0};
+  return poll(&waiting, 1, milliseconds) > 0;
+}
+
 void Conversation::end_input() { close_once(in_); }
 void Conversation::stop_listening() { close_once(out_); }
 

@@ -41,6 +41,8 @@ class Conversation {
 
   void send(std::string_view text) const;
   std::string receive_line();
+  /// Whether there is something to be received, or it has ended; waits up to so long for it.
+  bool has_answer(int milliseconds) const;
   void end_input();
   /// Nobody reads its answers any more.
   void stop_listening();

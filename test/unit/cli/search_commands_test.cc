@@ -75,6 +75,23 @@ TEST_F(SearchCommands, OptionsNarrow) {
   EXPECT_EQ((Ids{"a1", "u1", "u2"}), found({"guanaco", "--since", "1h"}));
 }
 
+TEST_F(SearchCommands, WhatStandsBesideTheHitsOfAQuestion) {
+  EXPECT_EQ((Ids{"a1"}), found({"vicuna on the lake", "--neighbours", "0"}));
+  EXPECT_EQ((Ids{"a1", "u1"}), found({"vicuna on the lake"}));
+  const Outcome outcome = quipu({"search", "vicuna on the lake", "--json"});
+  const auto items = JsonView(outcome.out).member("items").elements();
+  ASSERT_EQ(2u, items.size());
+  EXPECT_EQ("false", items[0].member("neighbour").raw());
+  EXPECT_EQ("true", items[1].member("neighbour").raw());
+  EXPECT_EQ("[]", items[1].member("marks").raw());
+  EXPECT_EQ("Where is the guanaco today?", items[1].member("snippet").string());
+  EXPECT_THAT(quipu({"search", "vicuna on the lake"}).out, HasSubstr("beside a hit"));
+  EXPECT_THAT(quipu({"search", "lake"}).out, Not(HasSubstr("beside a hit")));
+  for (const char* wrong : {"-1", "2", "x", "0.5x", "nan", ""}) {
+    EXPECT_EQ(2, quipu({"search", "lake", std::string("--neighbours=") + wrong}).code) << wrong;
+  }
+}
+
 TEST_F(SearchCommands, PagesGoOn) {
   const Outcome first = quipu({"search", "guanaco", "--limit", "2", "--json"});
   const std::string next = JsonView(first.out).member("next").string();
@@ -148,7 +165,7 @@ TEST_F(SearchCommands, ManyQueriesALineEach) {
 TEST_F(SearchCommands, AQueryThatIsCutIsSaid) {
   std::string query = "lake";
   for (int i = 0; i < 100; ++i) query += " w" + std::to_string(i);
-  const Outcome cut = quipu({"search", query, "--json"});
+  const Outcome cut = quipu({"search", query, "--json", "--neighbours", "0"});
   EXPECT_EQ("true", JsonView(cut.out).member("queryIsCut").raw());
   EXPECT_EQ((Ids{"a1"}), ids_of(cut.out));
   EXPECT_THAT(quipu({"search", query}).err, HasSubstr("left out"));
@@ -202,6 +219,12 @@ TEST_F(SearchCommands, RedactedWordsLeaveTheIndexAtOnce) {
   const Outcome outcome = quipu({"redact", "one", "a1"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(index(), Not(HasSubstr("lake")));
+}
+
+TEST_F(SearchCommands, ARedactionMakesNoIndex) {
+  ASSERT_EQ(quipu({"redact", "one", "a1"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(store() + "/index.db"));
+  EXPECT_EQ((Ids{}), found({"lake"}));
 }
 
 TEST_F(SearchCommands, ReindexCountsAndChangesNothing) {

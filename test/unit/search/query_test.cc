@@ -226,5 +226,20 @@ TEST(Query, AnyBytesAreAQuery) {
   }
 }
 
+TEST(Query, AQuestionIsSeveralWordsAndNothingElse) {
+  for (const char* question :
+       {"connection pool timeout", "where does the pool close", "why is src/fs/fs.cc slow",
+        "connection pool role:user timeout", "数据库 连接 超时", "数据库连接超时"}) {
+    EXPECT_TRUE(parse_query(question, kFields).is_question) << question;
+  }
+  for (const char* words :
+       {"", "pool", "connection pool", "where is the pool", "who is the", "src/fs/fs.cc",
+        "parseQuery HTTPServer", "数据库", "数据库 连接", "role:user connection pool",
+        "connection pool time*", "+connection pool timeout", "connection pool timeout -close",
+        "\"connection pool\" timeout is", "the pool and the pools"}) {
+    EXPECT_FALSE(parse_query(words, kFields).is_question) << words;
+  }
+}
+
 }  // namespace
 }  // namespace quipu::search
