@@ -77,18 +77,18 @@ inline constexpr Text kRemoveVectors{
 
 inline constexpr Text kOfIds{QUIPU_DOCUMENT_COLUMNS "WHERE id IN (SELECT value FROM json_each($1))",
                              QUIPU_DOCUMENT_COLUMNS
-                             "WHERE id IN (SELECT jsonb_array_elements_text($1::jsonb))"};
+                             "WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)))"};
 inline constexpr Text kOfOrdinals{
     QUIPU_DOCUMENT_COLUMNS "WHERE ordinal IN (SELECT value FROM json_each($1))",
     QUIPU_DOCUMENT_COLUMNS
-    "WHERE ordinal IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint)"};
+    "WHERE ordinal = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)::bigint))"};
 inline constexpr Text kPage =
     QUIPU_DOCUMENT_COLUMNS "WHERE ordinal < $1 ORDER BY ordinal DESC LIMIT $2";
 inline constexpr Text kCount = "SELECT COUNT(*) FROM @knowledge_documents";
 
 inline constexpr Text kChunks{
-    QUIPU_CHUNK_COLUMNS "WHERE chunk IN (SELECT value FROM json_each($1))",
-    QUIPU_CHUNK_COLUMNS "WHERE chunk IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint)"};
+    QUIPU_CHUNK_COLUMNS "WHERE chunk IN (SELECT value FROM json_each($1))", QUIPU_CHUNK_COLUMNS
+    "WHERE chunk = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)::bigint))"};
 inline constexpr Text kChunksBetween =
     QUIPU_CHUNK_COLUMNS "WHERE chunk >= $1 AND chunk < $2 ORDER BY chunk";
 
@@ -112,7 +112,7 @@ inline constexpr Text kTextRows =
 inline constexpr Text kExisting{
     "SELECT chunk FROM @knowledge_chunks WHERE chunk IN (SELECT value FROM json_each($1))",
     "SELECT chunk FROM @knowledge_chunks"
-    " WHERE chunk IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint)"};
+    " WHERE chunk = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)::bigint))"};
 inline constexpr Text kReadMark = "SELECT mark FROM @knowledge_queued WHERE fingerprint = $1";
 inline constexpr Text kSetMark =
     "INSERT INTO @knowledge_queued (fingerprint, mark) VALUES ($1, $2)"

@@ -88,10 +88,10 @@ inline constexpr Text kMoveCursor =
 
 inline constexpr Text kOfIds{QUIPU_MEMORY_COLUMNS "WHERE id IN (SELECT value FROM json_each($1))",
                              QUIPU_MEMORY_COLUMNS
-                             "WHERE id IN (SELECT jsonb_array_elements_text($1::jsonb))"};
+                             "WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)))"};
 inline constexpr Text kOfOrdinals{
-    QUIPU_MEMORY_COLUMNS "WHERE ordinal IN (SELECT value FROM json_each($1))",
-    QUIPU_MEMORY_COLUMNS "WHERE ordinal IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint)"};
+    QUIPU_MEMORY_COLUMNS "WHERE ordinal IN (SELECT value FROM json_each($1))", QUIPU_MEMORY_COLUMNS
+    "WHERE ordinal = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)::bigint))"};
 inline constexpr Text kPage = QUIPU_MEMORY_COLUMNS
     "WHERE" QUIPU_MEMORY_SCOPE "AND ordinal < $4 ORDER BY ordinal DESC LIMIT $5";
 inline constexpr Text kCount = "SELECT COUNT(*) FROM @memory_nodes WHERE" QUIPU_MEMORY_SCOPE;
@@ -127,7 +127,7 @@ inline constexpr Text kTextRows =
 inline constexpr Text kExisting{
     "SELECT ordinal FROM @memory_nodes WHERE ordinal IN (SELECT value FROM json_each($1))",
     "SELECT ordinal FROM @memory_nodes"
-    " WHERE ordinal IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint)"};
+    " WHERE ordinal = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)::bigint))"};
 inline constexpr Text kInScope = "SELECT ordinal FROM @memory_nodes WHERE" QUIPU_MEMORY_SCOPE;
 inline constexpr Text kOfAgent =
     "SELECT ordinal FROM @memory_nodes WHERE agent_id = $1"
