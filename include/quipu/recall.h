@@ -97,6 +97,8 @@ struct Hits {
   bool is_hybrid = false;
   /// Hybrid was asked for and is not the answer, or not of all texts: why.
   std::string note{};
+  /// The query had more than 64 terms or 64 KiB: what is beyond was not looked for by words.
+  bool query_is_cut = false;
 };
 
 }  // namespace quipu
