@@ -33,7 +33,10 @@ struct EmbeddingEndpoint {
   /// For one request.
   std::chrono::milliseconds timeout{30000};
 
-  /// As the environment says: QUIPU_EMBED_URL, QUIPU_EMBED_MODEL, QUIPU_EMBED_KEY.
+  /// As the environment says: QUIPU_EMBED_URL, QUIPU_EMBED_MODEL, QUIPU_EMBED_KEY,
+  /// QUIPU_EMBED_DIMENSIONS, QUIPU_EMBED_QUERY_PREFIX, QUIPU_EMBED_DOCUMENT_PREFIX, and
+  /// QUIPU_EMBED_TIMEOUT, in seconds. A number that is none is told by whoever uses the endpoint,
+  /// as `invalid_argument` or in a note.
   static EmbeddingEndpoint from_environment();
 };
 
