@@ -45,6 +45,9 @@ struct RecallOptions {
   /// With an endpoint: a thread of its own sends it what waits for a vector, as long as the
   /// store that got these options lives. Otherwise somebody calls `embed`.
   bool background = false;
+  /// Memory for vectors, in bytes, three a component and some more: with more of them each hybrid
+  /// search reads them from the index, which takes longer and finds the same.
+  std::size_t vector_bytes_max = std::size_t{512} << 20;
 };
 
 /// Texts that wait for the endpoint. They are found by their words meanwhile.

@@ -26,12 +26,13 @@ inline const std::vector<Text> kCreate{
     " vector {bytes} NOT NULL)",
     "CREATE TABLE @knowledge_queued (fingerprint {key} NOT NULL PRIMARY KEY,"
     " mark BIGINT NOT NULL)",
+    "CREATE TABLE @knowledge_suspects (hash {key} NOT NULL PRIMARY KEY){clustered}",
 };
 
 inline const std::vector<Text> kDrop{
     "DROP TABLE IF EXISTS @knowledge_cursor", "DROP TABLE IF EXISTS @knowledge_documents",
     "DROP TABLE IF EXISTS @knowledge_chunks", "DROP TABLE IF EXISTS @knowledge_vectors",
-    "DROP TABLE IF EXISTS @knowledge_queued"};
+    "DROP TABLE IF EXISTS @knowledge_queued", "DROP TABLE IF EXISTS @knowledge_suspects"};
 
 inline constexpr Text kReadCursor =
     "SELECT entries, head_crc, tail_crc, emptied FROM @knowledge_cursor";
@@ -125,6 +126,14 @@ inline constexpr Text kForgetTexts{
     " AND NOT EXISTS (SELECT 1 FROM @knowledge_chunks n WHERE n.embed_hash = q.hash)"};
 inline constexpr Text kForgetAllTexts =
     "DELETE FROM @embed_queue WHERE hash IN (SELECT embed_hash FROM @knowledge_chunks)";
+/// Of those that have vectors.
+inline constexpr Text kSuspect =
+    "INSERT INTO @knowledge_suspects (hash) SELECT DISTINCT t.embed_hash FROM @knowledge_chunks t"
+    " WHERE t.embed_hash IN (SELECT c.hash FROM @embed_cache c) ON CONFLICT DO NOTHING";
+inline constexpr Text kCountSuspects = "SELECT COUNT(*) FROM @knowledge_suspects";
+inline constexpr Text kForgetSuspects =
+    "DELETE FROM @embed_cache WHERE hash IN (SELECT s.hash FROM @knowledge_suspects s)"
+    " AND hash NOT IN (SELECT t.embed_hash FROM @knowledge_chunks t)";
 inline constexpr Text kForgetMade{
     "DELETE FROM @embed_cache WHERE hash IN (SELECT value FROM json_each($1))"
     " AND NOT EXISTS (SELECT 1 FROM @knowledge_chunks n WHERE n.embed_hash = hash)",
