@@ -49,7 +49,9 @@ TEST(WordPlaces, AFinderLooksAtOneDocumentAfterTheOther) {
   const Terms terms(query);
   TermFinder finder(terms);
   EXPECT_EQ(finder.found_in(word_places({{"wren", {{1}}}})).size(), 1u);
-  EXPECT_EQ(finder.found_in(word_places(kWords)).front().term, 0u);
+  const auto& second = finder.found_in(word_places(kWords));
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second.front().term, 0u);
   EXPECT_TRUE(finder.found_in(word_places({{"owl", {{1}}}})).empty());
   EXPECT_TRUE(finder.found_in("").empty());
 }
