@@ -99,7 +99,10 @@ class TsvectorIndex : public TextIndex {
                 " places BYTEA NOT NULL, length BIGINT NOT NULL)",
             // To unpack them takes longer than to read them.
             "ALTER TABLE @" + name_ + " ALTER places SET STORAGE EXTERNAL",
-            "CREATE INDEX " + name_ + "_words ON @" + name_ + " USING gin (words)"};
+            // What is new is looked through word by word until the server has put it into the
+            // index, which it does for so many KiB at once.
+            "CREATE INDEX " + name_ + "_words ON @" + name_ +
+                " USING gin (words) WITH (gin_pending_list_limit = 128)"};
   }
   std::vector<std::string> removal() const override { return {"DROP TABLE IF EXISTS @" + name_}; }
 
