@@ -169,8 +169,7 @@ void print_hits(Context& context, const Hits<KnowledgeHit>& hits) {
     context.out.line(fmt::format("{:8.3f}  {}{}", hit.score, id, place));
     context.out.line(fmt::format("          {}", shown_excerpt(context, hit.excerpt)));
   }
-  if (hits.items.empty()) context.note("Nothing found.");
-  if (!hits.note.empty()) context.note(hits.note);
+  print_notes(context, hits);
 }
 
 Result<QueryOptions> query_options(const KnowledgeArguments& arguments) {
@@ -348,8 +347,8 @@ void add_knowledge(CommandLine& line) {
                 "quipu knowledge remove ID|FILE…\n"
                 "\n"
                 "A file is known by its path: added again it replaces what was there. Vectors are "
-                "those of the\ndocuments, or made by QUIPU_EMBED_URL, QUIPU_EMBED_MODEL and "
-                "QUIPU_EMBED_KEY.");
+                "those of the\ndocuments, or made by the endpoint of QUIPU_EMBED_URL "
+                "and\nQUIPU_EMBED_MODEL (docs/memory.md has all variables).");
       },
       run_knowledge);
 }

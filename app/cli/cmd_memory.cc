@@ -169,8 +169,7 @@ void print_hits(Context& context, const Hits<MemoryHit>& hits) {
     context.out.line(
         fmt::format("{:8.3f}  {}  {}", hit.score, id, shown_excerpt(context, hit.excerpt)));
   }
-  if (hits.items.empty()) context.note("Nothing found.");
-  if (!hits.note.empty()) context.note(hits.note);
+  print_notes(context, hits);
 }
 
 Result<MemorySearchOptions> search_options(const MemoryArguments& arguments) {
@@ -385,9 +384,8 @@ void add_memory(CommandLine& line) {
                 "quipu memory evict --max-nodes 1000 --dry-run\n"
                 "quipu memory forget ID…\n"
                 "\n"
-                "Vectors are those of the nodes, or made by QUIPU_EMBED_URL, QUIPU_EMBED_MODEL "
-                "and\n"
-                "QUIPU_EMBED_KEY.");
+                "Vectors are those of the nodes, or made by the endpoint of QUIPU_EMBED_URL and\n"
+                "QUIPU_EMBED_MODEL (docs/memory.md has all variables).");
       },
       run_memory);
 }

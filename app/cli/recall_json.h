@@ -72,12 +72,22 @@ std::string joined(const std::vector<std::string>& words);
 
 /// Members of a hit: `score`, `snippet` with `marks`, and where it stands in which list.
 void write_rank(JsonWriter& json, double score, const Excerpt& excerpt, const RankReason& reason);
-/// `hybrid` and `note`, when vectors were asked for.
+/// `queryIsCut`; `hybrid` and `note`, when vectors were asked for.
 template <class Hit>
 void write_ranking(JsonWriter& json, const Ranking& ranking, const Hits<Hit>& hits) {
+  if (hits.query_is_cut) json.member("queryIsCut", true);
   if (!ranking.hybrid) return;
   json.member("hybrid", hits.is_hybrid);
   if (!hits.note.empty()) json.member("note", hits.note);
+}
+/// What people are told of an answer.
+template <class Hit>
+void print_notes(Context& context, const Hits<Hit>& hits) {
+  if (hits.query_is_cut) {
+    context.warn("the query has more than 64 terms or 64 KiB: what is beyond was left out");
+  }
+  if (hits.items.empty()) context.note("nothing found");
+  if (!hits.note.empty()) context.note(hits.note);
 }
 /// null where there is none.
 void write_time(JsonWriter& json, std::string_view name, std::int64_t unix_ms);

@@ -107,7 +107,7 @@ struct Message {
 /// that makes no sense is a message with parts of type `other`.
 Result<Message> lift_message(std::string_view type, std::string_view payload);
 
-/// The payload of a `message` entry. Content that is a single text without
+/// The payload of a `message` entry, in one line. Content that is a single text without
 /// further members is written as a string.
 std::string encode_message(const Message& message);
 

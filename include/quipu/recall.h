@@ -33,7 +33,10 @@ struct EmbeddingEndpoint {
   /// For one request.
   std::chrono::milliseconds timeout{30000};
 
-  /// As the environment says: QUIPU_EMBED_URL, QUIPU_EMBED_MODEL, QUIPU_EMBED_KEY.
+  /// As the environment says: QUIPU_EMBED_URL, QUIPU_EMBED_MODEL, QUIPU_EMBED_KEY,
+  /// QUIPU_EMBED_DIMENSIONS, QUIPU_EMBED_QUERY_PREFIX, QUIPU_EMBED_DOCUMENT_PREFIX, and
+  /// QUIPU_EMBED_TIMEOUT, in seconds. A number that is none is told by whoever uses the endpoint,
+  /// as `invalid_argument` or in a note.
   static EmbeddingEndpoint from_environment();
 };
 
@@ -42,6 +45,9 @@ struct RecallOptions {
   /// With an endpoint: a thread of its own sends it what waits for a vector, as long as the
   /// store that got these options lives. Otherwise somebody calls `embed`.
   bool background = false;
+  /// Memory for vectors, in bytes, three a component and some more: with more of them each hybrid
+  /// search reads them from the index, which takes longer and finds the same.
+  std::size_t vector_bytes_max = std::size_t{512} << 20;
 };
 
 /// Texts that wait for the endpoint. They are found by their words meanwhile.
@@ -97,6 +103,8 @@ struct Hits {
   bool is_hybrid = false;
   /// Hybrid was asked for and is not the answer, or not of all texts: why.
   std::string note{};
+  /// The query had more than 64 terms or 64 KiB: what is beyond was not looked for by words.
+  bool query_is_cut = false;
 };
 
 }  // namespace quipu

@@ -1,5 +1,6 @@
 #include "quipu/message.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -83,6 +84,14 @@ void write_number(json::Writer& out, std::string_view key, std::optional<std::ui
   if (number) out.member(key, *number);
 }
 
+// What is taken over as it came may have been written in several lines. A line end inside a text
+// is escaped, so what is left of them stands between tokens.
+std::string one_line(std::string json) {
+  std::replace_if(
+      json.begin(), json.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return json;
+}
+
 }  // namespace
 
 std::string encode_usage(const Usage& usage) {
@@ -102,7 +111,7 @@ std::string encode_usage(const Usage& usage) {
   write_number(out, "latencyMs", usage.latency_ms);
   write_extra(out, usage.extra);
   out.end_object();
-  return object;
+  return one_line(std::move(object));
 }
 
 std::string_view name(Role role) {
@@ -167,7 +176,7 @@ std::string encode_parts(const std::vector<Part>& parts) {
   std::string array;
   json::Writer out(array);
   write_parts(out, parts);
-  return array;
+  return one_line(std::move(array));
 }
 
 std::string encode_message(const Message& message) {
@@ -182,7 +191,7 @@ std::string encode_message(const Message& message) {
   if (message.usage) out.raw_member("usage", encode_usage(*message.usage));
   write_extra(out, message.extra);
   out.end_object();
-  return payload;
+  return one_line(std::move(payload));
 }
 
 }  // namespace quipu

@@ -84,8 +84,12 @@ Result<void> check_options(const EmbedderOptions& options) {
     return Error(Code::kInvalidArgument, "embedding endpoint: the key has white space in it");
   }
   if (options.dimensions > kDimensionsMax) {
+    return Error(Code::kInvalidArgument, "embedding endpoint: dimensions are a number up to " +
+                                             std::to_string(kDimensionsMax));
+  }
+  if (options.timeout.count() <= 0) {
     return Error(Code::kInvalidArgument,
-                 "embedding endpoint: more than " + std::to_string(kDimensionsMax) + " dimensions");
+                 "embedding endpoint: the timeout is a time of more than nothing, up to a day");
   }
   return {};
 }

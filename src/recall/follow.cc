@@ -16,18 +16,8 @@ constexpr std::size_t kStretchBytes = std::size_t{4} << 20;
 // Others take entries in at the same moment: each time this happens, it is further.
 constexpr int kConflictsMax = 1000;
 
-Result<FollowCursor> read_cursor(sql::Engine& engine, const Follower& follower) {
-  TRY_ASSIGN(const auto rows, engine.ask(follower.read_cursor()));
-  TRY_ASSIGN(const bool is_there, rows->next());
-  if (!is_there) return Error(Code::kCorrupt, "an index lacks its cursor");
-  return FollowCursor{.entries = rows->integer(0),
-                      .head_crc = rows->integer(1),
-                      .tail_crc = rows->integer(2),
-                      .emptied = rows->integer(3)};
-}
-
-sql::Command moving(const Follower& follower, const FollowCursor& from, const FollowCursor& to) {
-  return {.text = follower.move_cursor(),
+sql::Command moving(const sql::Text& move, const FollowCursor& from, const FollowCursor& to) {
+  return {.text = move,
           .params = {to.head_crc, to.tail_crc, from.entries, from.tail_crc, to.entries}};
 }
 
@@ -40,7 +30,6 @@ Result<bool> committed(sql::Engine& engine, const search::Writes& writes) {
 }
 
 enum class Relation : unsigned char {
-  kAhead,  // the log is behind the tables
   kBehind,
   kEven,
   kNone,  // the tables are of another log
@@ -55,11 +44,8 @@ Result<bool> has_crc(const Lineage& log, Ordinal own, std::int64_t crc) {
 Result<Relation> compare(const FollowCursor& cursor, const Lineage* log) {
   const Ordinal count = log == nullptr ? 0 : log->own().fold().count;
   if (cursor.entries == 0) return count == 0 ? Relation::kEven : Relation::kBehind;
-  if (count == 0) return Relation::kNone;
-  if (cursor.entries > std::int64_t{count}) {
-    TRY_ASSIGN(const bool is_same, has_crc(*log, 0, cursor.head_crc));
-    return is_same ? Relation::kAhead : Relation::kNone;
-  }
+  // It only grows, and was read after the cursor: one that is shorter is another one.
+  if (cursor.entries > std::int64_t{count}) return Relation::kNone;
   const auto entries = static_cast<Ordinal>(cursor.entries);
   TRY_ASSIGN(const bool is_same, has_crc(*log, entries - 1, cursor.tail_crc));
   if (!is_same) return Relation::kNone;
@@ -110,15 +96,25 @@ Result<Stretch> read_stretch(const Lineage& log, const FollowCursor& cursor) {
 
 }  // namespace
 
-Result<Followed> follow(sql::Engine& engine, bool is_postgres, const ReadLog& read_log,
-                        const Follower& follower) {
+Result<FollowCursor> read_cursor(sql::Engine& engine, const sql::Text& read) {
+  TRY_ASSIGN(const auto rows, engine.ask(read));
+  TRY_ASSIGN(const bool is_there, rows->next());
+  if (!is_there) return Error(Code::kCorrupt, "an index lacks its cursor");
+  return FollowCursor{.entries = rows->integer(0),
+                      .head_crc = rows->integer(1),
+                      .tail_crc = rows->integer(2),
+                      .emptied = rows->integer(3)};
+}
+
+sql::Command holding(const sql::Text& move, const FollowCursor& at) { return moving(move, at, at); }
+
+Result<Followed> follow(sql::Engine& engine, const ReadLog& read_log, const Follower& follower) {
   for (int conflicts = 0; conflicts < kConflictsMax;) {
-    // In this order: the log only grows, so it is no older than what the cursor speaks of.
-    TRY_ASSIGN(const FollowCursor cursor, read_cursor(engine, follower));
+    // In this order: the log is no older than what the cursor speaks of. That holds with a replica,
+    // too: the store's own logs are never read from it.
+    TRY_ASSIGN(const FollowCursor cursor, read_cursor(engine, follower.read_cursor()));
     TRY_ASSIGN(std::shared_ptr<const Lineage> log, read_log());
-    TRY_ASSIGN(Relation relation, compare(cursor, log.get()));
-    // A replica of a database shows the log as it was; a file that is shorter is another one.
-    if (relation == Relation::kAhead) relation = is_postgres ? Relation::kEven : Relation::kNone;
+    TRY_ASSIGN(const Relation relation, compare(cursor, log.get()));
     if (relation == Relation::kEven) return Followed{.log = std::move(log), .cursor = cursor};
 
     search::Writes writes;
@@ -126,9 +122,11 @@ Result<Followed> follow(sql::Engine& engine, bool is_postgres, const ReadLog& re
     if (relation == Relation::kBehind) {
       TRY_ASSIGN(stretch, read_stretch(*log, cursor));
     }
-    writes.commands.push_back(moving(follower, cursor, stretch.end));
+    writes.commands.push_back(moving(follower.move_cursor(), cursor, stretch.end));
     if (relation == Relation::kBehind) {
       TRY(follower.take(engine, stretch.entries, writes));
+      const bool is_last = stretch.end.entries == std::int64_t{log->own().fold().count};
+      if (is_last) TRY(follower.finish(engine, writes));
     } else {
       follower.clear(writes);
     }
@@ -140,12 +138,12 @@ Result<Followed> follow(sql::Engine& engine, bool is_postgres, const ReadLog& re
 
 Result<Followed> FollowedTables::catch_up(sql::Engine& engine) {
   const MutexLock lock(mutex_);
-  return follow(engine, database_->is_postgres(), read_log_, follower_);
+  return follow(engine, read_log_, follower_);
 }
 
 // Whether they are not those any more that `since` speaks of.
 bool FollowedTables::was_emptied(sql::Engine& engine, const Followed& since) const {
-  const auto cursor = read_cursor(engine, follower_);
+  const auto cursor = read_cursor(engine, follower_.read_cursor());
   // No such tables: they are about to be made.
   if (!cursor.ok()) return cursor.error().code() == Code::kInvalidArgument;
   return cursor->emptied != since.cursor.emptied;
@@ -157,9 +155,9 @@ Result<void> FollowedTables::empty() {
   TRY(database_->prepare(follower_.tables()));
   TRY_ASSIGN(const auto engine, database_->lease());
   for (int conflicts = 0; conflicts < kConflictsMax; ++conflicts) {
-    TRY_ASSIGN(const FollowCursor cursor, read_cursor(*engine, follower_));
+    TRY_ASSIGN(const FollowCursor cursor, read_cursor(*engine, follower_.read_cursor()));
     search::Writes writes;
-    writes.commands.push_back(moving(follower_, cursor, {}));
+    writes.commands.push_back(moving(follower_.move_cursor(), cursor, {}));
     follower_.clear(writes);
     TRY_ASSIGN(const bool is_done, committed(*engine, writes));
     if (is_done) return {};

@@ -59,6 +59,9 @@ class Follower {
 
   /// Empties the tables, and counts that in `emptied`.
   virtual void clear(search::Writes& writes) const = 0;
+  /// With the last of the log's entries: takes away what was kept for texts that were there when
+  /// the tables were emptied, and are not in the log any more.
+  virtual Result<void> finish(sql::Engine& engine, search::Writes& writes) const = 0;
   /// What taking in the entries means for the tables, which `engine` shows as they are.
   virtual Result<void> take(sql::Engine& engine, std::span<const FollowedEntry> entries,
                             search::Writes& writes) const = 0;
@@ -73,8 +76,13 @@ struct Followed {
 };
 
 /// Brings the tables, which must be there, up to the log.
-Result<Followed> follow(sql::Engine& engine, bool is_postgres, const ReadLog& read_log,
-                        const Follower& follower);
+Result<Followed> follow(sql::Engine& engine, const ReadLog& read_log, const Follower& follower);
+
+/// As Follower::read_cursor says.
+Result<FollowCursor> read_cursor(sql::Engine& engine, const sql::Text& read);
+/// For a commit that must not happen when the cursor is not there any more: it fails with
+/// `id_conflict`. `move` is Follower::move_cursor.
+sql::Command holding(const sql::Text& move, const FollowCursor& at);
 
 /// Tables that follow a log, ready to be asked.
 ///

@@ -26,12 +26,13 @@ inline const std::vector<Text> kCreate{
     " vector {bytes} NOT NULL)",
     "CREATE TABLE @knowledge_queued (fingerprint {key} NOT NULL PRIMARY KEY,"
     " mark BIGINT NOT NULL)",
+    "CREATE TABLE @knowledge_suspects (hash {key} NOT NULL PRIMARY KEY){clustered}",
 };
 
 inline const std::vector<Text> kDrop{
     "DROP TABLE IF EXISTS @knowledge_cursor", "DROP TABLE IF EXISTS @knowledge_documents",
     "DROP TABLE IF EXISTS @knowledge_chunks", "DROP TABLE IF EXISTS @knowledge_vectors",
-    "DROP TABLE IF EXISTS @knowledge_queued"};
+    "DROP TABLE IF EXISTS @knowledge_queued", "DROP TABLE IF EXISTS @knowledge_suspects"};
 
 inline constexpr Text kReadCursor =
     "SELECT entries, head_crc, tail_crc, emptied FROM @knowledge_cursor";
@@ -77,18 +78,18 @@ inline constexpr Text kRemoveVectors{
 
 inline constexpr Text kOfIds{QUIPU_DOCUMENT_COLUMNS "WHERE id IN (SELECT value FROM json_each($1))",
                              QUIPU_DOCUMENT_COLUMNS
-                             "WHERE id IN (SELECT jsonb_array_elements_text($1::jsonb))"};
+                             "WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)))"};
 inline constexpr Text kOfOrdinals{
     QUIPU_DOCUMENT_COLUMNS "WHERE ordinal IN (SELECT value FROM json_each($1))",
     QUIPU_DOCUMENT_COLUMNS
-    "WHERE ordinal IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint)"};
+    "WHERE ordinal = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)::bigint))"};
 inline constexpr Text kPage =
     QUIPU_DOCUMENT_COLUMNS "WHERE ordinal < $1 ORDER BY ordinal DESC LIMIT $2";
 inline constexpr Text kCount = "SELECT COUNT(*) FROM @knowledge_documents";
 
 inline constexpr Text kChunks{
-    QUIPU_CHUNK_COLUMNS "WHERE chunk IN (SELECT value FROM json_each($1))",
-    QUIPU_CHUNK_COLUMNS "WHERE chunk IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint)"};
+    QUIPU_CHUNK_COLUMNS "WHERE chunk IN (SELECT value FROM json_each($1))", QUIPU_CHUNK_COLUMNS
+    "WHERE chunk = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)::bigint))"};
 inline constexpr Text kChunksBetween =
     QUIPU_CHUNK_COLUMNS "WHERE chunk >= $1 AND chunk < $2 ORDER BY chunk";
 
@@ -112,7 +113,7 @@ inline constexpr Text kTextRows =
 inline constexpr Text kExisting{
     "SELECT chunk FROM @knowledge_chunks WHERE chunk IN (SELECT value FROM json_each($1))",
     "SELECT chunk FROM @knowledge_chunks"
-    " WHERE chunk IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint)"};
+    " WHERE chunk = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)::bigint))"};
 inline constexpr Text kReadMark = "SELECT mark FROM @knowledge_queued WHERE fingerprint = $1";
 inline constexpr Text kSetMark =
     "INSERT INTO @knowledge_queued (fingerprint, mark) VALUES ($1, $2)"
@@ -125,6 +126,14 @@ inline constexpr Text kForgetTexts{
     " AND NOT EXISTS (SELECT 1 FROM @knowledge_chunks n WHERE n.embed_hash = q.hash)"};
 inline constexpr Text kForgetAllTexts =
     "DELETE FROM @embed_queue WHERE hash IN (SELECT embed_hash FROM @knowledge_chunks)";
+/// Of those that have vectors.
+inline constexpr Text kSuspect =
+    "INSERT INTO @knowledge_suspects (hash) SELECT DISTINCT t.embed_hash FROM @knowledge_chunks t"
+    " WHERE t.embed_hash IN (SELECT c.hash FROM @embed_cache c) ON CONFLICT DO NOTHING";
+inline constexpr Text kCountSuspects = "SELECT COUNT(*) FROM @knowledge_suspects";
+inline constexpr Text kForgetSuspects =
+    "DELETE FROM @embed_cache WHERE hash IN (SELECT s.hash FROM @knowledge_suspects s)"
+    " AND hash NOT IN (SELECT t.embed_hash FROM @knowledge_chunks t)";
 inline constexpr Text kForgetMade{
     "DELETE FROM @embed_cache WHERE hash IN (SELECT value FROM json_each($1))"
     " AND NOT EXISTS (SELECT 1 FROM @knowledge_chunks n WHERE n.embed_hash = hash)",

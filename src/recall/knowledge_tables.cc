@@ -21,7 +21,7 @@ namespace {
 
 using sql::Param;
 
-constexpr int kTablesVersion = 2;
+constexpr int kTablesVersion = 3;
 
 DocumentRow document_at(const sql::Rows& rows) {
   return {.ordinal = rows.integer(0),
@@ -188,8 +188,9 @@ sql::Text KnowledgeTables::move_cursor() const { return knowledge::kMoveCursor; 
 
 void KnowledgeTables::clear(search::Writes& writes) const {
   writes.commands.push_back({.text = knowledge::kCountEmptied});
-  // What is still there is put in again.
+  // What is still there is put in again. Vectors are kept for it until all of the log is read.
   writes.commands.push_back({.text = knowledge::kForgetAllTexts});
+  writes.commands.push_back({.text = knowledge::kSuspect});
   writes.commands.push_back({.text = "DELETE FROM @knowledge_documents"});
   writes.commands.push_back({.text = "DELETE FROM @knowledge_chunks"});
   writes.commands.push_back({.text = "DELETE FROM @knowledge_vectors"});
@@ -216,6 +217,14 @@ Result<void> KnowledgeTables::remove(sql::Engine& engine, const DocumentRow& row
   writes.commands.push_back({.text = knowledge::kRemoveVectors, .params = command.params});
   writes.commands.push_back(std::move(command));
   writes.commands.push_back({.text = knowledge::kRemoveDocuments, .params = {row.ordinal}});
+  return {};
+}
+
+Result<void> KnowledgeTables::finish(sql::Engine& engine, search::Writes& writes) const {
+  TRY_ASSIGN(const auto suspects, engine.number(knowledge::kCountSuspects));
+  if (suspects.value_or(0) == 0) return {};
+  writes.commands.push_back({.text = knowledge::kForgetSuspects});
+  writes.commands.push_back({.text = "DELETE FROM @knowledge_suspects"});
   return {};
 }
 

@@ -5,6 +5,7 @@
 //   knowledge_chunks     what they are cut into, with the text
 //   knowledge_vectors    the vectors that callers gave, at a document's first chunk
 //   knowledge_queued     how far texts were put into the outbox (vectors.h)
+//   knowledge_suspects   hashes of texts that were there when the tables were emptied (follow.h)
 //   knowledge_text       the text index over the chunks
 //
 // A document of one chunk is indexed as its title and its text, in one column. The chunks of
@@ -56,6 +57,7 @@ class KnowledgeTables : public Follower, public VectorSource {
   sql::Text read_cursor() const override;
   sql::Text move_cursor() const override;
   void clear(search::Writes& writes) const override;
+  Result<void> finish(sql::Engine& engine, search::Writes& writes) const override;
   Result<void> take(sql::Engine& engine, std::span<const FollowedEntry> entries,
                     search::Writes& writes) const override;
 

@@ -30,12 +30,13 @@ inline const std::vector<Text> kCreate{
     " PRIMARY KEY (band, ordinal)){clustered}",
     "CREATE TABLE @memory_vectors (ordinal BIGINT NOT NULL PRIMARY KEY, vector {bytes} NOT NULL)",
     "CREATE TABLE @memory_queued (fingerprint {key} NOT NULL PRIMARY KEY, mark BIGINT NOT NULL)",
+    "CREATE TABLE @memory_suspects (hash {key} NOT NULL PRIMARY KEY){clustered}",
 };
 
 inline const std::vector<Text> kDrop{
     "DROP TABLE IF EXISTS @memory_cursor", "DROP TABLE IF EXISTS @memory_nodes",
-    "DROP TABLE IF EXISTS @memory_bands", "DROP TABLE IF EXISTS @memory_vectors",
-    "DROP TABLE IF EXISTS @memory_queued"};
+    "DROP TABLE IF EXISTS @memory_bands",  "DROP TABLE IF EXISTS @memory_vectors",
+    "DROP TABLE IF EXISTS @memory_queued", "DROP TABLE IF EXISTS @memory_suspects"};
 
 inline constexpr Text kAddNodes{
     "INSERT INTO @memory_nodes (ordinal, kind, importance, pinned, expires_ms, created_ms,"
@@ -88,10 +89,10 @@ inline constexpr Text kMoveCursor =
 
 inline constexpr Text kOfIds{QUIPU_MEMORY_COLUMNS "WHERE id IN (SELECT value FROM json_each($1))",
                              QUIPU_MEMORY_COLUMNS
-                             "WHERE id IN (SELECT jsonb_array_elements_text($1::jsonb))"};
+                             "WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)))"};
 inline constexpr Text kOfOrdinals{
-    QUIPU_MEMORY_COLUMNS "WHERE ordinal IN (SELECT value FROM json_each($1))",
-    QUIPU_MEMORY_COLUMNS "WHERE ordinal IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint)"};
+    QUIPU_MEMORY_COLUMNS "WHERE ordinal IN (SELECT value FROM json_each($1))", QUIPU_MEMORY_COLUMNS
+    "WHERE ordinal = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)::bigint))"};
 inline constexpr Text kPage = QUIPU_MEMORY_COLUMNS
     "WHERE" QUIPU_MEMORY_SCOPE "AND ordinal < $4 ORDER BY ordinal DESC LIMIT $5";
 inline constexpr Text kCount = "SELECT COUNT(*) FROM @memory_nodes WHERE" QUIPU_MEMORY_SCOPE;
@@ -127,7 +128,7 @@ inline constexpr Text kTextRows =
 inline constexpr Text kExisting{
     "SELECT ordinal FROM @memory_nodes WHERE ordinal IN (SELECT value FROM json_each($1))",
     "SELECT ordinal FROM @memory_nodes"
-    " WHERE ordinal IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint)"};
+    " WHERE ordinal = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)::bigint))"};
 inline constexpr Text kInScope = "SELECT ordinal FROM @memory_nodes WHERE" QUIPU_MEMORY_SCOPE;
 inline constexpr Text kOfAgent =
     "SELECT ordinal FROM @memory_nodes WHERE agent_id = $1"
@@ -144,6 +145,14 @@ inline constexpr Text kForgetTexts{
     " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = q.hash)"};
 inline constexpr Text kForgetAllTexts =
     "DELETE FROM @embed_queue WHERE hash IN (SELECT embed_hash FROM @memory_nodes)";
+/// Of those that have vectors.
+inline constexpr Text kSuspect =
+    "INSERT INTO @memory_suspects (hash) SELECT DISTINCT t.embed_hash FROM @memory_nodes t"
+    " WHERE t.embed_hash IN (SELECT c.hash FROM @embed_cache c) ON CONFLICT DO NOTHING";
+inline constexpr Text kCountSuspects = "SELECT COUNT(*) FROM @memory_suspects";
+inline constexpr Text kForgetSuspects =
+    "DELETE FROM @embed_cache WHERE hash IN (SELECT s.hash FROM @memory_suspects s)"
+    " AND hash NOT IN (SELECT t.embed_hash FROM @memory_nodes t)";
 inline constexpr Text kForgetMade{
     "DELETE FROM @embed_cache WHERE hash IN (SELECT value FROM json_each($1))"
     " AND NOT EXISTS (SELECT 1 FROM @memory_nodes n WHERE n.embed_hash = hash)",

@@ -21,7 +21,7 @@ namespace {
 
 using sql::Param;
 
-constexpr const char* kTablesVersion = "2";
+constexpr const char* kTablesVersion = "3";
 // Engines have no word for fractions that is the same in both.
 constexpr double kImportanceUnit = 1e6;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
@@ -259,13 +259,22 @@ sql::Text MemoryTables::move_cursor() const { return memory::kMoveCursor; }
 
 void MemoryTables::clear(search::Writes& writes) const {
   writes.commands.push_back({.text = memory::kCountEmptied});
-  // What is still there is put in again.
+  // What is still there is put in again. Vectors are kept for it until all of the log is read.
   writes.commands.push_back({.text = memory::kForgetAllTexts});
+  writes.commands.push_back({.text = memory::kSuspect});
   writes.commands.push_back({.text = "DELETE FROM @memory_nodes"});
   writes.commands.push_back({.text = "DELETE FROM @memory_bands"});
   writes.commands.push_back({.text = "DELETE FROM @memory_vectors"});
   writes.commands.push_back({.text = "DELETE FROM @memory_queued"});
   text_->clear(writes);
+}
+
+Result<void> MemoryTables::finish(sql::Engine& engine, search::Writes& writes) const {
+  TRY_ASSIGN(const auto suspects, engine.number(memory::kCountSuspects));
+  if (suspects.value_or(0) == 0) return {};
+  writes.commands.push_back({.text = memory::kForgetSuspects});
+  writes.commands.push_back({.text = "DELETE FROM @memory_suspects"});
+  return {};
 }
 
 Result<void> MemoryTables::take(sql::Engine& engine, std::span<const FollowedEntry> entries,

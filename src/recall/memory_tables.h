@@ -5,6 +5,7 @@
 //   memory_bands    what finds texts that are alike (likeness.h)
 //   memory_vectors  the vectors that callers gave
 //   memory_queued   how far texts were put into the outbox (vectors.h)
+//   memory_suspects hashes of texts that were there when the tables were emptied (follow.h)
 //   memory_text     the text index
 #pragma once
 
@@ -44,6 +45,7 @@ class MemoryTables : public Follower, public VectorSource {
   sql::Text read_cursor() const override;
   sql::Text move_cursor() const override;
   void clear(search::Writes& writes) const override;
+  Result<void> finish(sql::Engine& engine, search::Writes& writes) const override;
   Result<void> take(sql::Engine& engine, std::span<const FollowedEntry> entries,
                     search::Writes& writes) const override;
 

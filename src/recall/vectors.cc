@@ -20,6 +20,8 @@ constexpr std::size_t kKeysAtOnce = 10'000;
 constexpr std::size_t kSweepMin = 1000;
 // Vectors that are being made are looked for so often at most.
 constexpr auto kLookAgain = std::chrono::seconds(1);
+// Others take entries in at the same moment.
+constexpr int kConflictsMax = 1000;
 
 EmbedderOptions embedder_options(const EmbeddingEndpoint& endpoint) {
   EmbedderOptions options;
@@ -31,6 +33,21 @@ EmbedderOptions embedder_options(const EmbeddingEndpoint& endpoint) {
   options.document_prefix = endpoint.document_prefix;
   options.timeout = endpoint.timeout;
   return options;
+}
+
+bool is_better(const search::Match& a, const search::Match& b) {
+  return a.score != b.score ? a.score > b.score : a.key > b.key;
+}
+
+// What an answer does not tell of the texts.
+std::string note_of(std::size_t fitting, std::size_t others, std::size_t awaited) {
+  if (fitting == 0) {
+    return others > 0 ? "by words alone: the vectors have another size than the query's"
+                      : "by words alone: there are no vectors yet";
+  }
+  if (awaited > 0) return std::to_string(awaited) + " texts wait for their vectors";
+  if (others > 0) return std::to_string(others) + " vectors have another size than the query's";
+  return {};
 }
 
 }  // namespace
@@ -51,7 +68,7 @@ std::string embedding_hash(std::string_view user, std::string_view text) {
 
 Vectors::Vectors(search::IndexDatabase& database, const VectorSource& source,
                  const RecallOptions& options, Clock& clock)
-    : source_(source), clock_(clock) {
+    : source_(source), bytes_max_(options.vector_bytes_max), clock_(clock) {
   if (options.endpoint.url.empty()) return;
   auto embedder = Embedder::make(embedder_options(options.endpoint), net::curl_client());
   if (!embedder.ok()) {
@@ -96,15 +113,26 @@ std::size_t Vectors::size() const {
   return all;
 }
 
+std::size_t Vectors::bytes() const {
+  std::size_t all = 0;
+  for (const auto& [dimensions, set] : sets_) all += set.bytes();
+  return all;
+}
+
+void Vectors::start_anew() {
+  sets_.clear();
+  last_key_ = -1;
+  awaited_.clear();
+  asked_.reset();
+}
+
 Result<void> Vectors::catch_up(sql::Engine& engine, const FollowCursor& cursor) {
   const bool is_new = at_.head_crc != cursor.head_crc || at_.emptied != cursor.emptied;
   if (is_new) {
-    sets_.clear();
-    last_key_ = -1;
-    awaited_.clear();
-    asked_.reset();
+    start_anew();
+    are_too_many_ = false;
   }
-  for (;;) {
+  while (!are_too_many_) {
     TRY_ASSIGN(const auto rows, source_.vector_rows(engine, last_key_, kRowsAtOnce));
     for (const VectorRow& row : rows) {
       last_key_ = row.key;
@@ -114,9 +142,11 @@ Result<void> Vectors::catch_up(sql::Engine& engine, const FollowCursor& cursor) 
       put(row.key, vector);
     }
     if (!rows.empty()) asked_.reset();
+    are_too_many_ = bytes() > bytes_max_;
     if (rows.size() < kRowsAtOnce) break;
   }
-  TRY(take_made(engine));
+  if (!are_too_many_) TRY(take_made(engine));
+  if (are_too_many_) start_anew();
   // Those of another size are counted for the note, and never found.
   const bool is_mixed = at_ != cursor && std::ranges::count_if(sets_, [](const auto& one) {
                                            return one.second.size() > 0;
@@ -158,6 +188,8 @@ Result<void> Vectors::take_made(sql::Engine& engine) {
       for (const std::int64_t key : awaited_[hash]) put(key, vector);
       awaited_.erase(hash);
     }
+    are_too_many_ = bytes() > bytes_max_;
+    if (are_too_many_) return {};
   }
   return drop_dead(engine);
 }
@@ -198,51 +230,97 @@ Result<std::vector<search::Match>> Vectors::nearest_of(VectorSet& set, sql::Engi
   }
 }
 
+// As from memory, a stretch at a time.
+Result<Vectors::Nearest> Vectors::nearest_stored(sql::Engine& engine, std::span<const float> query,
+                                                 std::size_t count, const KeyFilter& filter) const {
+  Nearest nearest;
+  std::size_t fitting = 0, others = 0, awaited = 0;
+  std::int64_t last = -1;
+  for (bool is_last = false; !is_last;) {
+    TRY_ASSIGN(const auto rows, source_.vector_rows(engine, last, kRowsAtOnce));
+    is_last = rows.size() < kRowsAtOnce;
+    if (!rows.empty()) last = rows.back().key;
+    std::vector<std::string> hashes;
+    for (const VectorRow& row : rows) {
+      if (row.vector.empty() && !row.hash.empty() && outbox_) hashes.push_back(row.hash);
+    }
+    std::unordered_map<std::string, std::vector<float>> made;
+    if (!hashes.empty()) {
+      TRY_ASSIGN(made, outbox_->vectors(engine, hashes));
+    }
+    awaited += std::unordered_set<std::string>(hashes.begin(), hashes.end()).size() - made.size();
+    VectorSet set(query.size());
+    for (const VectorRow& row : rows) {
+      std::vector<float> vector;
+      if (!row.vector.empty()) {
+        TRY_ASSIGN(vector, vector_of_bytes(row.vector));
+      } else if (const auto found = made.find(row.hash); found != made.end()) {
+        vector = found->second;
+      }
+      if (!check_vector(vector).ok()) continue;
+      ++(vector.size() == query.size() ? fitting : others);
+      if (vector.size() == query.size()) TRY(set.put(row.key, vector));
+    }
+    TRY_ASSIGN(const auto best, set.nearest(query, count, filter));
+    nearest.matches.insert(nearest.matches.end(), best.begin(), best.end());
+    std::ranges::sort(nearest.matches, is_better);
+    nearest.matches.resize(std::min(count, nearest.matches.size()));
+  }
+  nearest.note = note_of(fitting, others, awaited);
+  return nearest;
+}
+
 Result<Vectors::Nearest> Vectors::nearest(sql::Engine& engine, const FollowCursor& cursor,
                                           std::span<const float> query, std::size_t count,
                                           const KeyFilter& filter) {
-  const MutexLock lock(mutex_);
-  TRY(catch_up(engine, cursor));
-  Nearest nearest;
-  std::size_t fitting = 0;
-  if (const auto found = sets_.find(query.size()); found != sets_.end()) {
-    TRY_ASSIGN(nearest.matches, nearest_of(found->second, engine, query, count, filter));
-    fitting = found->second.size();
+  {
+    const MutexLock lock(mutex_);
+    TRY(catch_up(engine, cursor));
+    if (!are_too_many_) {
+      Nearest nearest;
+      std::size_t fitting = 0;
+      if (const auto found = sets_.find(query.size()); found != sets_.end()) {
+        TRY_ASSIGN(nearest.matches, nearest_of(found->second, engine, query, count, filter));
+        fitting = found->second.size();
+      }
+      nearest.note = note_of(fitting, size() - fitting, awaited_.size());
+      return nearest;
+    }
   }
-  const std::size_t others = size() - fitting;
-  if (fitting == 0) {
-    nearest.note = others > 0 ? "by words alone: the vectors have another size than the query's"
-                              : "by words alone: there are no vectors yet";
-  } else if (!awaited_.empty()) {
-    nearest.note = std::to_string(awaited_.size()) + " texts wait for their vectors";
-  } else if (others > 0) {
-    nearest.note = std::to_string(others) + " vectors have another size than the query's";
-  }
-  return nearest;
+  return nearest_stored(engine, query, count, filter);
 }
 
 Result<void> Vectors::enqueue(sql::Engine& engine) {
   if (!outbox_) return {};
   const std::string& fingerprint = outbox_->embedder().fingerprint();
-  TRY_ASSIGN(const auto mark,
-             engine.number(source_.read_mark(), std::array{sql::Param(fingerprint)}));
-  std::int64_t last = mark.value_or(-1);
   bool is_new = false;
-  for (;;) {
-    TRY_ASSIGN(const auto rows, source_.text_rows(engine, last, kRowsAtOnce));
-    if (rows.empty()) break;
-    is_new = true;
+  for (int conflicts = 0; conflicts < kConflictsMax;) {
+    // First: texts that others forget from now on make the commit fail.
+    TRY_ASSIGN(const FollowCursor cursor, read_cursor(engine, source_.read_cursor()));
+    TRY_ASSIGN(const auto mark,
+               engine.number(source_.read_mark(), std::array{sql::Param(fingerprint)}));
+    TRY_ASSIGN(const auto rows, source_.text_rows(engine, mark.value_or(-1), kRowsAtOnce));
+    if (rows.empty()) {
+      if (is_new && worker_) worker_->wake();
+      return {};
+    }
     std::vector<WaitingText> texts;
     for (const TextRow& row : rows) texts.push_back({.hash = row.hash, .text = row.text});
-    last = rows.back().key;
     search::Writes writes;
+    writes.commands.push_back(holding(source_.move_cursor(), cursor));
     outbox_->add(texts, writes);
-    writes.commands.push_back({.text = source_.set_mark(), .params = {fingerprint, last}});
-    TRY(engine.commit(writes.commands, sql::Sync::kLater));
-    if (rows.size() < kRowsAtOnce) break;
+    writes.commands.push_back(
+        {.text = source_.set_mark(), .params = {fingerprint, rows.back().key}});
+    auto done = engine.commit(writes.commands, sql::Sync::kLater);
+    if (done.ok()) {
+      is_new = true;
+    } else if (done.error().code() == Code::kIdConflict) {
+      ++conflicts;
+    } else {
+      return done;
+    }
   }
-  if (is_new && worker_) worker_->wake();
-  return {};
+  return Error(Code::kBusy, "others bring the index up to date all the time");
 }
 
 Result<EmbeddingStatus> Vectors::embed(std::chrono::milliseconds budget) {

@@ -6,10 +6,13 @@
 // the first hybrid search on, and brought up to the tables before each: keys only grow, so
 // what is new is behind the last one known; what is gone is noticed when it is found, or when
 // there are twice as many as there were. Vectors of different sizes are kept apart, and a query
-// is compared with those of its own.
+// is compared with those of its own. When they would take more memory than
+// RecallOptions::vector_bytes_max, none are kept until the tables are made anew: each search reads
+// them from the tables, some thousand at a time.
 //
 // What is to be sent to the endpoint is put into the outbox by whoever has one configured:
-// a mark in the tables says up to which key that has been done.
+// a mark in the tables says up to which key that has been done. The commit fails when others have
+// taken in entries of the log meanwhile, which may have forgotten one of the texts.
 //
 // Thread-safety: every call from every thread.
 #pragma once
@@ -68,6 +71,9 @@ class VectorSource {
   /// Up to which key the texts were put into the outbox, by fingerprint $1; and sets it to $2.
   virtual sql::Text read_mark() const = 0;
   virtual sql::Text set_mark() const = 0;
+  /// Those of Follower.
+  virtual sql::Text read_cursor() const = 0;
+  virtual sql::Text move_cursor() const = 0;
 };
 
 /// The hash under which a text's vector is known. `user` keeps those of different tables
@@ -111,6 +117,10 @@ class Vectors {
   Result<void> take_made(sql::Engine& engine) REQUIRES(mutex_);
   Result<void> drop_dead(sql::Engine& engine) REQUIRES(mutex_);
   Result<void> sweep(sql::Engine& engine) REQUIRES(mutex_);
+  void start_anew() REQUIRES(mutex_);
+  std::size_t bytes() const REQUIRES(mutex_);
+  Result<Nearest> nearest_stored(sql::Engine& engine, std::span<const float> query,
+                                 std::size_t count, const KeyFilter& filter) const;
   Result<std::vector<search::Match>> nearest_of(VectorSet& set, sql::Engine& engine,
                                                 std::span<const float> query, std::size_t count,
                                                 const KeyFilter& filter) REQUIRES(mutex_);
@@ -118,6 +128,7 @@ class Vectors {
   void put(std::int64_t key, std::span<const float> vector) REQUIRES(mutex_);
 
   const VectorSource& source_;
+  const std::size_t bytes_max_;
   Clock& clock_;
   std::optional<Error> trouble_;  // with the endpoint's description
   std::unique_ptr<EmbeddingOutbox> outbox_;
@@ -125,6 +136,7 @@ class Vectors {
 
   Mutex mutex_;
   std::map<std::size_t, VectorSet> sets_ GUARDED_BY(mutex_);  // by the size of the vectors
+  bool are_too_many_ GUARDED_BY(mutex_) = false;              // to be kept
   std::size_t kept_ GUARDED_BY(mutex_) = 0;                   // when all were known to be there
   FollowCursor at_ GUARDED_BY(mutex_);                        // of the tables, when last caught up
   std::int64_t last_key_ GUARDED_BY(mutex_) = -1;

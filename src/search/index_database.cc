@@ -61,7 +61,8 @@ std::unique_ptr<TextIndex> IndexDatabase::text_index(std::string name) const {
 std::string IndexDatabase::version_of(const IndexTables& tables) const {
   // What has no words in it does not depend on what a word is.
   if (tables.text_indexes.empty()) return tables.version;
-  return tables.version + " analyser " + std::to_string(kAnalyserVersion);
+  const std::string version = tables.version + " analyser " + std::to_string(kAnalyserVersion);
+  return is_postgres_ ? version + " tsvector " + std::to_string(kTsvectorVersion) : version;
 }
 
 Result<bool> IndexDatabase::prepare(const IndexTables& tables, const FirstRows& first_rows) {

@@ -57,6 +57,9 @@ struct MatchOptions {
   std::function<bool(std::int64_t key)> filter{};
   double context_weight = 0.4;
   std::size_t limit = 100;
+  /// Where documents have to be read to be ranked (PostgreSQL): so much of long ones, the newest.
+  /// Those whose words take up to 8 KiB are always ranked.
+  std::int64_t read_bytes_max = std::int64_t{256} << 20;
 };
 
 struct Match {
@@ -95,6 +98,8 @@ class TextIndex {
 /// `name` is a word of [a-z_].
 std::unique_ptr<TextIndex> fts5_index(std::string name);
 std::unique_ptr<TextIndex> tsvector_index(std::string name);
+/// What a tsvector index keeps of a document: with another version it is made anew.
+inline constexpr int kTsvectorVersion = 2;
 
 /// Must be known to the SQLite connections that have an FTS5 index (sql/sqlite_engine.h).
 std::shared_ptr<const sql::Tokenizer> tokenizer();

@@ -1,80 +1,120 @@
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <limits>
-#include <map>
-#include <unordered_map>
 
 #include "base/try.h"
 #include "search/analyser.h"
 #include "search/candidates.h"
 #include "search/text_index.h"
 #include "search/tsvector_text.h"
+#include "search/word_places.h"
 
 namespace quipu::search {
 namespace {
 
-// So many at least are ranked by where their words are.
-constexpr std::size_t kRanked = 500;
+// Documents whose places are this short come with their places when they are found, so many at
+// once.
+constexpr std::int64_t kShortBytes = std::int64_t{8} << 10;
+constexpr std::int64_t kFoundAtOnce = 8000;
+// Of the others so much is read at once.
+constexpr std::int64_t kStretchBytes = std::int64_t{4} << 20;
+
+struct FoundDocument {
+  std::int64_t key = 0;
+  std::int64_t bytes = 0;  // of its places
+};
+
+// Rows of documents that match, on their way to be ranked.
+struct Finding {
+  const MatchOptions& options;
+  TermFinder finder;
+  Candidates& candidates;
+  std::int64_t last_key = 0;
+
+  void add(std::int64_t key, std::int64_t length, std::string_view places) {
+    candidates.add(key, static_cast<std::uint32_t>(length), finder.found_in(places));
+  }
+
+  // How many rows were looked at until `most` had passed the filter. Those without places are
+  // found.
+  Result<std::int64_t> take(sql::Rows& rows, std::int64_t& most,
+                            std::vector<FoundDocument>& found) {
+    for (std::int64_t seen = 0;; ++seen) {
+      if (most == 0) return seen;
+      TRY_ASSIGN(const bool more, rows.next());
+      if (!more) return seen;
+      last_key = rows.integer(0);
+      if (options.filter && !options.filter(last_key)) continue;
+      --most;
+      if (rows.is_null(3)) {
+        found.push_back({.key = last_key, .bytes = rows.integer(1)});
+      } else {
+        add(last_key, rows.integer(2), rows.text(3));
+      }
+    }
+  }
+};
+
+std::string keys_text(std::span<const FoundDocument> documents) {
+  std::vector<std::string> texts;
+  for (const FoundDocument& one : documents) texts.push_back(std::to_string(one.key));
+  return array_text(texts);
+}
 
 class TsvectorIndex : public TextIndex {
  public:
   explicit TsvectorIndex(std::string name)
       : name_(std::move(name)),
         add_one_("INSERT INTO @" + name_ +
-                 " (key, words, length) VALUES ($1, CAST($2 AS text)::tsvector, $3)"),
+                 " (key, words, places, length) VALUES ($1, CAST($2 AS text)::tsvector, $3, $4)"),
         add_many_("INSERT INTO @" + name_ +
-                  " (key, words, length) SELECT k, w::tsvector, l"
-                  " FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS r(k, w, l)"),
+                  " (key, words, places, length) SELECT k, w::tsvector, p, l"
+                  " FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::bigint[])"
+                  " AS r(k, w, p, l)"),
         remove_one_("DELETE FROM @" + name_ + " WHERE key = $1"),
         remove_many_("DELETE FROM @" + name_ + " WHERE key = ANY($1::bigint[])"),
         clear_("DELETE FROM @" + name_),
+        // A query that is given as a text is read once, and not for every row, in a SELECT of
+        // its own.
         scope_("SELECT count(*), coalesce(sum(length), 0)::bigint FROM (SELECT length FROM @" +
-               name_ + " WHERE words @@ CAST($1 AS text)::tsquery LIMIT $2) AS counted"),
+               name_ + " WHERE words @@ (SELECT CAST($1 AS text)::tsquery) LIMIT $2) AS counted"),
         totals_(
             "SELECT count(*), coalesce(sum(length), 0)::bigint, (SELECT reltuples::bigint"
             " FROM pg_class WHERE oid = '@" +
             name_ + "'::regclass) FROM (SELECT length FROM @" + name_ + " LIMIT $1) AS counted"),
         holders_("SELECT (SELECT count(*) FROM (SELECT 1 FROM @" + name_ +
-                 " WHERE words @@ q.one::tsquery LIMIT $2) AS counted)"
-                 " FROM unnest(CAST($1 AS text)::text[]) WITH ORDINALITY AS q(one, n)"
-                 " ORDER BY q.n"),
-        find_("SELECT key FROM @" + name_ +
-              " WHERE words @@ CAST($1 AS text)::tsquery AND key < $2 ORDER BY key DESC LIMIT $3"),
-        // Of the text (and of words without places) and of the context: D, C, B, A.
-        estimate_(
-            "SELECT key, length, array_to_string(ARRAY(SELECT concat_ws(' ',"
-            " ts_rank(ARRAY[1,1,0,1]::real[], words, q.one),"
-            " ts_rank(ARRAY[0,0,1,0]::real[], words, q.one))"
-            " FROM unnest(CAST($1 AS text)::text[]::tsquery[]) AS q(one)), ' ')"
-            " FROM @" +
-            name_ + " WHERE key = ANY(CAST($2 AS text)::bigint[])"),
-        read_(
-            "SELECT key, length, (SELECT string_agg(w.lexeme || ' ' || coalesce("
-            "array_to_string(w.positions, ','), '') || ' ' ||"
-            " coalesce(array_to_string(w.weights, ''), ''), chr(10)) FROM"
-            " unnest(words) AS w WHERE w.lexeme = ANY(CAST($2 AS text)::text[])"
-            " OR EXISTS (SELECT 1 FROM unnest(CAST($3 AS text)::text[]) AS b"
-            " WHERE starts_with(w.lexeme, b)))"
-            " FROM @" +
-            name_ + " WHERE key = ANY(CAST($1 AS text)::bigint[])") {}
+                 " WHERE words @@ q.one LIMIT $2) AS counted)"
+                 " FROM unnest((SELECT CAST($1 AS text)::text[]::tsquery[]))"
+                 " WITH ORDINALITY AS q(one, n) ORDER BY q.n"),
+        find_(found_columns() + found_rows() + ") AS found"),
+        // Found first, and then put in order: a server that does not know how many there are may
+        // look through all documents in their order.
+        find_newest_(found_columns() + found_rows() +
+                     " AND key < $3 OFFSET 0) AS found ORDER BY key DESC LIMIT $4"),
+        read_("SELECT key, length, places FROM @" + name_ +
+              " WHERE key = ANY((SELECT CAST($1 AS text)::bigint[])::bigint[])") {}
 
   std::vector<std::string> creation() const override {
     return {"CREATE TABLE @" + name_ +
                 " (key BIGINT NOT NULL PRIMARY KEY, words tsvector NOT NULL,"
-                " length BIGINT NOT NULL)",
-            "CREATE INDEX " + name_ + "_words ON @" + name_ + " USING gin (words)"};
+                " places BYTEA NOT NULL, length BIGINT NOT NULL)",
+            // To unpack them takes longer than to read them.
+            "ALTER TABLE @" + name_ + " ALTER places SET STORAGE EXTERNAL",
+            // What is new is looked through word by word until the server has put it into the
+            // index, which it does for so many KiB at once.
+            "CREATE INDEX " + name_ + "_words ON @" + name_ +
+                " USING gin (words) WITH (gin_pending_list_limit = 128)"};
   }
   std::vector<std::string> removal() const override { return {"DROP TABLE IF EXISTS @" + name_}; }
 
   void add(std::span<const Document> documents, Writes& into) const override {
     if (documents.empty()) return;
-    sql::Command command{.text = {add_one_.c_str(), add_many_.c_str(), "iti"}};
+    sql::Command command{.text = {add_one_.c_str(), add_many_.c_str(), "itbi"}};
     for (const Document& document : documents) {
       TsvectorText text = tsvector_text(document);
       const std::string& words = into.texts.emplace_back(std::move(text.words));
+      const std::string& places = into.texts.emplace_back(std::move(text.places));
       command.params.insert(command.params.end(),
-                            {sql::Param(document.key), sql::Param(words),
+                            {sql::Param(document.key), sql::Param(words), sql::Param::bytes(places),
                              sql::Param(static_cast<std::int64_t>(text.length))});
     }
     into.commands.push_back(std::move(command));
@@ -99,16 +139,27 @@ class TsvectorIndex : public TextIndex {
     MatchOptions ranking = options;
     ranking.filter = nullptr;  // asked when they are found
     Candidates candidates(terms, ranking, scope);
+    Finding finding{.options = options, .finder = TermFinder(terms), .candidates = candidates};
     for (const Choice& choice : choose(terms, scope)) {
-      TRY_ASSIGN(auto keys, find(engine, terms, choice, narrow + refused(query), options));
-      TRY(leave_best(engine, terms, options, scope, keys));
-      TRY(read(engine, terms, keys, candidates));
+      TRY_ASSIGN(auto found, find(engine, expression(terms, choice) + narrow + refused(query),
+                                  choice.most, bound_of(choice, scope), finding));
+      leave_newest(options, found);
+      TRY(read(engine, found, finding));
       if (candidates.size() >= options.limit) break;
     }
     return candidates.ranked();
   }
 
  private:
+  std::string found_columns() const {
+    return "SELECT key, octet_length(places)::bigint, length,"
+           " CASE WHEN octet_length(places) <= $1 THEN places END";
+  }
+  std::string found_rows() const {
+    return " FROM (SELECT key, length, places FROM @" + name_ +
+           " WHERE words @@ (SELECT CAST($2 AS text)::tsquery)";
+  }
+
   Result<Scope> look_at_scope(sql::Engine& engine, const std::string& narrow) const {
     Scope scope;
     if (!narrow.empty()) {
@@ -160,122 +211,81 @@ class TsvectorIndex : public TextIndex {
     return {};
   }
 
-  // Keys of the documents that match and pass the filter, newest first.
-  Result<std::vector<std::int64_t>> find(sql::Engine& engine, const Terms& terms,
-                                         const Choice& choice, const std::string& narrow,
-                                         const MatchOptions& options) const {
+  static std::string expression(const Terms& terms, const Choice& choice) {
     std::vector<std::string> finding;
     for (const std::size_t term : choice.finding) finding.push_back(term_query(terms[term]));
-    const std::string all = joined(finding, choice.all_needed ? " & " : " | ") + narrow;
-    const auto most = static_cast<std::size_t>(choice.most);
-    std::vector<std::int64_t> found;
-    std::int64_t below = std::numeric_limits<std::int64_t>::max();
-    // The filter is ours: until enough have passed it, or there are no more.
-    for (std::int64_t seen = choice.most; seen == choice.most && found.size() < most;) {
-      const sql::Param params[] = {all, below, choice.most};
+    return joined(finding, choice.all_needed ? " & " : " | ");
+  }
+
+  // At most so many documents have any of the terms.
+  static double bound_of(const Choice& choice, const Scope& scope) {
+    double bound = 0;
+    for (const std::size_t term : choice.finding) bound += scope.statistics.holders[term];
+    return std::min(bound, scope.statistics.documents);
+  }
+
+  // Takes in up to `most` documents that match and pass the filter, the newest, and gives back
+  // those that are still to be read.
+  Result<std::vector<FoundDocument>> find(sql::Engine& engine, const std::string& query,
+                                          std::int64_t most, double bound, Finding& finding) const {
+    // The filter is ours: it may refuse nearly all, which are not to be read for that.
+    const bool has_filter = static_cast<bool>(finding.options.filter);
+    const std::int64_t short_bytes = has_filter ? -1 : kShortBytes;
+    const std::int64_t at_once = has_filter ? most : std::min(most, kFoundAtOnce);
+    std::vector<FoundDocument> found;
+    // To put rows in order costs more than to find them.
+    if (bound <= static_cast<double>(at_once)) {
+      const sql::Param params[] = {short_bytes, query};
       TRY_ASSIGN(const auto rows, engine.ask(find_.c_str(), params));
-      for (seen = 0; found.size() < most; ++seen) {
-        TRY_ASSIGN(const bool more, rows->next());
-        if (!more) break;
-        below = rows->integer(0);
-        if (!options.filter || options.filter(below)) found.push_back(below);
-      }
+      TRY(finding.take(*rows, most, found));
+      return found;
+    }
+    std::int64_t below = std::numeric_limits<std::int64_t>::max();
+    // Until enough have passed it, or there are no more.
+    for (std::int64_t seen = at_once; seen == at_once && most > 0;) {
+      const sql::Param params[] = {short_bytes, query, below, at_once};
+      TRY_ASSIGN(const auto rows, engine.ask(find_newest_.c_str(), params));
+      TRY_ASSIGN(seen, finding.take(*rows, most, found));
+      below = finding.last_key;
     }
     return found;
   }
 
-  // To give out the places of words is what costs. Of many documents those are asked for them that
-  // are best by what the server can count itself.
-  Result<void> leave_best(sql::Engine& engine, const Terms& terms, const MatchOptions& options,
-                          const Scope& scope, std::vector<std::int64_t>& keys) const {
-    const std::size_t count = std::max(kRanked, options.limit);
-    if (keys.size() <= count) return {};
-    std::vector<double> worth = worths(scope.statistics);
-    std::vector<std::string> queries;
-    for (std::size_t i = 0; i < terms.size(); ++i) {
-      queries.push_back(term_query(terms[i]));
-      worth[i] *= terms[i].weight;
+  // What is long takes long to be read: not more of it than the options say, the newest.
+  static void leave_newest(const MatchOptions& options, std::vector<FoundDocument>& found) {
+    std::sort(found.begin(), found.end(),
+              [](const FoundDocument& a, const FoundDocument& b) { return a.key > b.key; });
+    std::size_t count = 0;
+    for (std::int64_t bytes = 0; count < found.size(); ++count) {
+      bytes += found[count].bytes;
+      if (bytes > options.read_bytes_max) break;
     }
-    const std::string ones = array_text(queries);
-    const std::string wanted = array_text(texts_of(keys));
-    const sql::Param params[] = {ones, wanted};
-    TRY_ASSIGN(const auto rows, engine.ask(estimate_.c_str(), params));
-    std::vector<std::pair<double, std::int64_t>> estimated;
-    for (;;) {
-      TRY_ASSIGN(const bool more, rows->next());
-      if (!more) break;
-      const auto length = static_cast<double>(rows->integer(1));
-      double score = 0;
-      std::string_view ranks = rows->text(2);
-      for (const double one : worth) {
-        const double often = count_of(ranks, options.context_weight);
-        score += one * share(often, length, scope.statistics.average_length);
+    found.resize(count);
+  }
+
+  Result<void> read(sql::Engine& engine, std::span<const FoundDocument> found,
+                    Finding& finding) const {
+    while (!found.empty()) {
+      std::size_t count = 0;
+      for (std::int64_t bytes = 0; count < found.size() && bytes < kStretchBytes; ++count) {
+        bytes += found[count].bytes;
       }
-      estimated.emplace_back(score, rows->integer(0));
+      const std::string wanted = keys_text(found.first(count));
+      found = found.subspan(count);
+      const sql::Param params[] = {wanted};
+      TRY_ASSIGN(const auto rows, engine.ask(read_.c_str(), params));
+      for (;;) {
+        TRY_ASSIGN(const bool more, rows->next());
+        if (!more) break;
+        finding.add(rows->integer(0), rows->integer(1), rows->text(2));
+      }
     }
-    const auto end =
-        estimated.begin() + static_cast<std::ptrdiff_t>(std::min(count, estimated.size()));
-    std::partial_sort(estimated.begin(), end, estimated.end(), std::greater<>());
-    keys.clear();
-    for (auto one = estimated.begin(); one != end; ++one) keys.push_back(one->second);
     return {};
-  }
-
-  // How often a word is in a document, by the next two of the server's ranks. A rank is the
-  // sum of 1/n² over all places of the word that count, 1 for the first of them, as part of what
-  // the sum would be without end. Those of the context come after those of the text.
-  static double count_of(std::string_view& ranks, double context_weight) {
-    const double text_rank = next_rank(ranks);
-    const double context_rank = next_rank(ranks);
-    const double in_text = places_of(text_rank);
-    // Words of a phrase that are not all there have a rank that is hardly one.
-    if (context_rank < kRankLeast) return in_text;
-    const double first = (1 - 1 / ((in_text + 1) * (in_text + 1))) * kPart;
-    return in_text + context_weight * (places_of(text_rank + context_rank - first) - in_text);
-  }
-
-  static double next_rank(std::string_view& ranks) {
-    double rank = 0;
-    const std::size_t end = std::min(ranks.find(' '), ranks.size());
-    std::from_chars(ranks.data(), ranks.data() + end, rank);
-    ranks.remove_prefix(std::min(end + 1, ranks.size()));
-    return rank;
-  }
-
-  // What is missing of the sum after n places is near 1/(n + ½).
-  static double places_of(double rank) {
-    return rank < kRankLeast ? 0 : kPart / (1 - std::min(rank, kRankMost)) - 0.5;
-  }
-
-  static constexpr double kPart = 0.6079271;  // 6/π²: of one place
-  static constexpr double kRankLeast = 1e-9;
-  static constexpr double kRankMost = 0.997621;  // of 255 places: more are not kept
-
-  static std::vector<std::string> texts_of(std::span<const std::int64_t> keys) {
-    std::vector<std::string> texts;
-    for (const std::int64_t key : keys) texts.push_back(std::to_string(key));
-    return texts;
-  }
-
-  Result<void> read(sql::Engine& engine, const Terms& terms, std::span<const std::int64_t> keys,
-                    Candidates& candidates) const {
-    const Lexemes lexemes(terms);
-    const std::string wanted = array_text(texts_of(keys));
-    const std::string words = array_text(lexemes.words());
-    const std::string prefixes = array_text(lexemes.prefixes());
-    const sql::Param params[] = {wanted, words, prefixes};
-    TRY_ASSIGN(const auto rows, engine.ask(read_.c_str(), params));
-    for (;;) {
-      TRY_ASSIGN(const bool more, rows->next());
-      if (!more) return {};
-      candidates.add(rows->integer(0), static_cast<std::uint32_t>(rows->integer(1)),
-                     lexemes.found_in(rows->text(2)));
-    }
   }
 
   const std::string name_;
   const std::string add_one_, add_many_, remove_one_, remove_many_, clear_, scope_, totals_,
-      holders_, find_, estimate_, read_;
+      holders_, find_, find_newest_, read_;
 };
 
 }  // namespace

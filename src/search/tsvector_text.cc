@@ -1,13 +1,12 @@
 #include "search/tsvector_text.h"
 
 #include <algorithm>
-#include <charconv>
-#include <set>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "search/analyser.h"
+#include "search/word_places.h"
 
 namespace quipu::search {
 namespace {
@@ -28,13 +27,6 @@ void append_quoted(std::string& to, std::string_view word) {
   to += '\'';
 }
 
-struct Place {
-  std::uint32_t at = 0;
-  bool is_context = false;
-
-  auto operator<=>(const Place&) const = default;
-};
-
 // The words of a document and where they are.
 class Words : public TokenSink {
  public:
@@ -50,8 +42,9 @@ class Words : public TokenSink {
       ++length_;
     }
     const auto [at, is_new] = places_.try_emplace(std::string(token.text));
-    if (is_new) order_.push_back(&at->first);
-    at->second.push_back({.at = place_, .is_context = is_context_});
+    if (is_new) order_.push_back(&*at);
+    const Place place{.at = place_, .is_context = is_context_};
+    if (is_new || at->second.back() != place) at->second.push_back(place);
     return true;
   }
 
@@ -59,14 +52,16 @@ class Words : public TokenSink {
 
   std::string text(bool with_places) const {
     std::string out;
-    for (const std::string* word : order_) {
-      if (out.size() + word->size() > kBytesMax) break;
+    for (const auto* one : order_) {
+      const auto& [word, places] = *one;
+      if (out.size() + word.size() > kBytesMax) break;
       if (!out.empty()) out += ' ';
-      append_quoted(out, *word);
-      if (with_places) append_places(out, places_.at(*word));
+      append_quoted(out, word);
+      if (with_places) append_places(out, places);
     }
     return out;
   }
+  std::string places() const { return word_places(places_); }
 
  private:
   static void append_places(std::string& out, const std::vector<Place>& places) {
@@ -81,66 +76,9 @@ class Words : public TokenSink {
   bool is_context_ = false;
   std::uint32_t place_ = 0;
   std::uint32_t length_ = 0;
-  std::unordered_map<std::string, std::vector<Place>> places_;
-  std::vector<const std::string*> order_;
+  std::map<std::string, std::vector<Place>> places_;
+  std::vector<const std::pair<const std::string, std::vector<Place>>*> order_;
 };
-
-std::vector<Place> read_places(std::string_view numbers, std::string_view labels) {
-  std::vector<Place> places;
-  while (!numbers.empty()) {
-    const std::size_t comma = std::min(numbers.find(','), numbers.size());
-    Place place;
-    std::from_chars(numbers.data(), numbers.data() + comma, place.at);
-    place.is_context = places.size() < labels.size() && labels[places.size()] == 'B';
-    places.push_back(place);
-    numbers.remove_prefix(std::min(comma + 1, numbers.size()));
-  }
-  return places;
-}
-
-using WordPlaces = std::vector<std::pair<std::string_view, std::vector<Place>>>;
-
-WordPlaces read_words(std::string_view lines) {
-  WordPlaces words;
-  while (!lines.empty()) {
-    const std::size_t end = std::min(lines.find('\n'), lines.size());
-    const std::string_view line = lines.substr(0, end);
-    lines.remove_prefix(std::min(end + 1, lines.size()));
-    const std::size_t first = line.find(' ');
-    const std::size_t second = first == std::string_view::npos ? first : line.find(' ', first + 1);
-    if (second == std::string_view::npos) continue;
-    auto places = read_places(line.substr(first + 1, second - first - 1), line.substr(second + 1));
-    // Known to be there, not where.
-    if (places.empty()) places.push_back({.at = kPlaceMax});
-    words.emplace_back(line.substr(0, first), std::move(places));
-  }
-  return words;
-}
-
-std::set<Place> places_of(const WordPlaces& words, const Term& term, std::size_t nth) {
-  std::set<Place> places;
-  for (const auto& [word, own] : words) {
-    if (term.has(nth, word)) places.insert(own.begin(), own.end());
-  }
-  return places;
-}
-
-Occurrence occurrence_of(const Term& term, const WordPlaces& words) {
-  const std::size_t count = term.tokens.size();
-  std::set<Place> ends = places_of(words, term, 0);
-  for (std::size_t i = 1; i < count && !ends.empty(); ++i) {
-    const std::set<Place> here = places_of(words, term, i);
-    std::set<Place> next;
-    for (const Place& place : ends) {
-      const Place follower{.at = place.at + 1, .is_context = place.is_context};
-      if (here.contains(follower)) next.insert(follower);
-    }
-    ends = std::move(next);
-  }
-  Occurrence occurrence;
-  for (const Place& place : ends) ++(place.is_context ? occurrence.in_context : occurrence.in_text);
-  return occurrence;
-}
 
 }  // namespace
 
@@ -155,7 +93,7 @@ TsvectorText tsvector_text(const Document& document) {
   }
   std::string text = words.text(true);
   if (text.size() > kBytesMax / 2) text = words.text(false);
-  return {.words = tags + text, .length = words.length()};
+  return {.words = tags + text, .places = words.places(), .length = words.length()};
 }
 
 std::string term_query(const Term& term) {
@@ -219,29 +157,6 @@ std::string array_text(std::span<const std::string> elements) {
     text += '"';
   }
   return text + "}";
-}
-
-Lexemes::Lexemes(const Terms& terms) : terms_(terms) {
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    const std::vector<std::string>& tokens = terms[i].tokens;
-    for (std::size_t k = 0; k < tokens.size(); ++k) {
-      const bool is_prefix = terms[i].is_prefix && k + 1 == tokens.size();
-      (is_prefix ? prefixes_ : words_).push_back(tokens[k]);
-    }
-    words_.insert(words_.end(), terms[i].stems.begin(), terms[i].stems.end());
-  }
-}
-
-std::vector<Found> Lexemes::found_in(std::string_view places) const {
-  const WordPlaces words = read_words(places);
-  std::vector<Found> found;
-  for (std::size_t i = 0; i < terms_.size(); ++i) {
-    if (terms_[i].tokens.empty()) continue;
-    const Occurrence occurrence = occurrence_of(terms_[i], words);
-    if (occurrence.in_text + occurrence.in_context == 0) continue;
-    found.push_back({.term = static_cast<std::uint32_t>(i), .occurrence = occurrence});
-  }
-  return found;
 }
 
 }  // namespace quipu::search

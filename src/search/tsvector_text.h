@@ -6,7 +6,8 @@
 //
 // Its limits: a place is at most 16,383, a word has at most 255 of them, and all of it is at most
 // 1 MiB. A document that is longer is kept without places, so that its words find it and
-// count once; of one that is still too long, the words that came last are left out.
+// phrases do not; of one that is still too long, the words that came last are left out. What
+// ranks a document (word_places.h) has limits of its own.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@ namespace quipu::search {
 
 struct TsvectorText {
   std::string words{};
+  std::string places{};      // see word_places.h
   std::uint32_t length = 0;  // in words
 };
 TsvectorText tsvector_text(const Document& document);
@@ -35,22 +37,5 @@ std::string joined(std::span<const std::string> queries, std::string_view by);
 
 /// An array as the server reads it.
 std::string array_text(std::span<const std::string> elements);
-
-/// The words whose places must be known to count terms.
-class Lexemes {
- public:
-  explicit Lexemes(const Terms& terms);
-
-  const std::vector<std::string>& words() const { return words_; }
-  const std::vector<std::string>& prefixes() const { return prefixes_; }
-
-  /// The terms in a document. `places`: a line a word, `WORD PLACE,PLACE LABELS`.
-  std::vector<Found> found_in(std::string_view places) const;
-
- private:
-  const Terms& terms_;
-  std::vector<std::string> words_;
-  std::vector<std::string> prefixes_;
-};
 
 }  // namespace quipu::search

@@ -166,6 +166,7 @@ Result<Hits<KnowledgeHit>> KnowledgeIndex::State::find(sql::Engine& engine, cons
                                                        const QueryOptions& wanted) {
   Hits<KnowledgeHit> hits;
   hits.note = asked.vector.note;
+  hits.query_is_cut = asked.words.is_cut;
   TRY_ASSIGN(const Best lexical, best_of(k, [&](std::size_t length) {
                return tables.match(engine, asked.words, wanted, length);
              }));

@@ -68,6 +68,7 @@ Result<Hits<MemoryHit>> MemoryStore::State::find(sql::Engine& engine, const Foll
   const std::size_t length = std::max(k, kRecallMatches);
   Hits<MemoryHit> hits;
   hits.note = asked.vector.note;
+  hits.query_is_cut = asked.words.is_cut;
   TRY_ASSIGN(const auto lexical, tables.match(engine, asked.words, search, now, length));
   std::vector<recall::Ranked> ranked;
   if (asked.vector.vector.empty()) {

@@ -11,6 +11,9 @@
 namespace quipu::view {
 namespace {
 
+// Each time somebody has committed meanwhile, and each commit is a few megabytes of new entries.
+constexpr int kReadsMax = 100;
+
 // Of the tables, beside what is said.
 constexpr int kTablesVersion = 2;
 // A generation is a random number and, in its low bits, the commits since.
@@ -194,7 +197,7 @@ Result<std::int64_t> read_generation(sql::Engine& engine) {
 // Others may commit between the questions: what was read counts when the state is the same
 // before and after.
 Result<SearchState> read_state(sql::Engine& engine) {
-  for (;;) {
+  for (int tries = 0; tries < kReadsMax; ++tries) {
     TRY_ASSIGN(const auto before, read_totals(engine));
     SearchState state;
     const auto read = [&]() -> Result<void> {
@@ -210,6 +213,8 @@ Result<SearchState> read_state(sql::Engine& engine) {
     if (before != totals_of(state)) return damaged("rows are missing");
     return state;
   }
+  return Error(Code::kBusy, "others change the search index all the time")
+      .with_hint("try again when they are done");
 }
 
 void StateChange::put(const std::string& session_id, const IndexedLog& log,

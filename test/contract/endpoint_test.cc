@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
+#include <utility>
 
 #include "base/json_write.h"
 #include "contract/recall_fixture.h"
 #include "recall/knowledge_tables.h"
 #include "recall/memory_tables.h"
+#include "recall/vectors.h"
 #include "store/system_log.h"
 #include "support/http_server.h"
 #include "unit/recall/fake_endpoint.h"
@@ -254,6 +257,88 @@ TEST_P(Endpoint, WhatIsRedactedIsNotSent) {
   must(knowledge.embed(milliseconds(5000)));
   EXPECT_EQ(4u, sent().size());
   EXPECT_EQ(0u, times_sent("a password") + times_sent("all passwords"));
+}
+
+TEST_P(Endpoint, WhatIsForgottenOrRedactedLeavesNoVector) {
+  MemoryStore memory(*store_, options());
+  KnowledgeIndex knowledge(*store_, options());
+  const auto append = [&](const char* log, const char* id, const char* type, std::string payload) {
+    NewEntry entry;
+    entry.id = id;
+    entry.type = type;
+    entry.payload = std::move(payload);
+    must(SystemLog(store_->backend(), log).append(std::array{entry}));
+  };
+  const auto vectors = [&] {
+    const auto engine = must(store_->indexes()->lease());
+    const std::string own = model_ + "/%";
+    return must(engine->number("SELECT COUNT(*) FROM @embed_cache WHERE fingerprint LIKE $1",
+                               std::array{sql::Param(own)}));
+  };
+  append("memory", "secret", "fact.quipu.memory", R"({"id":"m","text":"a password"})");
+  append("knowledge", "secret", "fact.quipu.document", R"({"id":"d","text":"all passwords"})");
+  must(memory.upsert(animals()));
+  must(knowledge.add(std::vector{document("e", "a document")}));
+  must(memory.embed(milliseconds(5000)));
+  must(knowledge.embed(milliseconds(5000)));
+  EXPECT_EQ(6, vectors());
+  must(memory.forget(Ids{"dog"}));
+  EXPECT_EQ(5, vectors());
+  append("memory", "redaction", "redaction", R"({"targetEntryId":"secret","reason":"leaked"})");
+  must(memory.list());
+  EXPECT_EQ(4, vectors());
+  append("knowledge", "redaction", "redaction", R"({"targetEntryId":"secret","reason":"leaked"})");
+  must(knowledge.list());
+  EXPECT_EQ(3, vectors());
+  must(memory.embed(milliseconds(5000)));
+  must(knowledge.embed(milliseconds(5000)));
+  EXPECT_EQ(6u, sent().size()) << "what is still there is not sent again";
+}
+
+// Tables that somebody else changes right after their texts were read.
+class ChangedTables : public recall::VectorSource {
+ public:
+  ChangedTables(const recall::MemoryTables& tables, std::function<void()> change)
+      : tables_(tables), change_(std::move(change)) {}
+
+  Result<std::vector<recall::VectorRow>> vector_rows(sql::Engine& engine, std::int64_t after,
+                                                     std::size_t limit) const override {
+    return tables_.vector_rows(engine, after, limit);
+  }
+  Result<std::vector<recall::TextRow>> text_rows(sql::Engine& engine, std::int64_t after,
+                                                 std::size_t limit) const override {
+    auto rows = tables_.text_rows(engine, after, limit);
+    if (const auto change = std::exchange(change_, nullptr)) change();
+    return rows;
+  }
+  Result<std::vector<std::int64_t>> existing(sql::Engine& engine,
+                                             std::span<const std::int64_t> keys) const override {
+    return tables_.existing(engine, keys);
+  }
+  sql::Text read_mark() const override { return tables_.read_mark(); }
+  sql::Text set_mark() const override { return tables_.set_mark(); }
+  sql::Text read_cursor() const override { return tables_.read_cursor(); }
+  sql::Text move_cursor() const override { return tables_.move_cursor(); }
+
+ private:
+  const recall::MemoryTables& tables_;
+  mutable std::function<void()> change_;
+};
+
+TEST_P(Endpoint, WhatOthersForgetWhileItIsPutInIsNotSent) {
+  if (GetParam() == Engine::kMemory) return;  // one connection, one at a time
+  MemoryStore memory(*store_);
+  must(memory.upsert(animals()));
+  const recall::MemoryTables tables(store_->indexes()->text_index(recall::kMemoryText));
+  const ChangedTables changed(tables, [&] { must(memory.forget(Ids{"dog"})); });
+  recall::Vectors vectors(*store_->indexes(), changed, options(), clock_);
+  {
+    const auto engine = must(store_->indexes()->lease());
+    must(vectors.enqueue(*engine));
+  }
+  EXPECT_EQ(0u, must(vectors.embed(milliseconds(5000))).waiting);
+  EXPECT_EQ(1u, times_sent("a purring animal"));
+  EXPECT_EQ(0u, times_sent("a barking animal"));
 }
 
 TEST_P(Endpoint, ConfiguredLaterItMakesTheVectorsOfAll) {

@@ -270,6 +270,7 @@ class SlowFollower : public recall::Follower {
                     search::Writes&) const override {
     return {};
   }
+  Result<void> finish(sql::Engine&, search::Writes&) const override { return {}; }
 
  private:
   const search::IndexTables tables_{

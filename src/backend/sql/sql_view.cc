@@ -79,17 +79,26 @@ Result<std::unique_ptr<const SqlView::Stretch>> SqlView::fetch(Ordinal first, Or
 Result<StoredEntry> SqlView::entry(Ordinal own) const {
   if (own >= head_.fold.count) return Error(Code::kInternal, "no such entry");
   const Ordinal number = own / length_;
-  const Stretch* stretch = stretches_[number].load(std::memory_order_acquire);
+  std::atomic<const Stretch*>* place = &stretches_[number];
+  Ordinal first = number * length_;
+  Ordinal end = std::min(first + length_, head_.fold.count);
+  const Stretch* stretch = place->load(std::memory_order_acquire);
+  // Whoever asks for the last one mostly wants to know whether it is still the same.
+  if (stretch == nullptr && own + 1 == head_.fold.count) {
+    place = &tail_;
+    first = own;
+    end = own + 1;
+    stretch = place->load(std::memory_order_acquire);
+  }
   if (stretch == nullptr) {
     // Two threads may fetch the same: either copy will do.
-    const Ordinal first = number * length_;
-    TRY_ASSIGN(auto made, fetch(first, std::min(first + length_, head_.fold.count)));
+    TRY_ASSIGN(auto made, fetch(first, end));
     stretch = made.get();
     MutexLock lock(mutex_);
     owned_.push_back(std::move(made));
-    stretches_[number].store(stretch, std::memory_order_release);
+    place->store(stretch, std::memory_order_release);
   }
-  const Row& row = stretch->rows[own % length_];
+  const Row& row = stretch->rows[own - first];
   return StoredEntry{.place = row.place, .text = row.line};
 }
 

@@ -61,6 +61,7 @@ class SqlView : public LogView {
   const Ordinal length_;  // entries in a stretch
   // What has been fetched is read without the mutex, and never taken out.
   mutable std::vector<std::atomic<const Stretch*>> stretches_;
+  mutable std::atomic<const Stretch*> tail_{nullptr};  // the last entry alone
   mutable Mutex mutex_;
   mutable std::vector<std::unique_ptr<const Stretch>> owned_ GUARDED_BY(mutex_);
 };

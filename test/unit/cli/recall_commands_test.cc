@@ -69,6 +69,27 @@ TEST_F(RecallCommands, ManyQueriesAreAnsweredALineEach) {
   EXPECT_EQ(Ids{"m2"}, ids_of(other));
 }
 
+TEST_F(RecallCommands, AQueryThatIsCutIsSaid) {
+  quipu({"memory", "add", "-"}, R"({"id":"m","text":"a lake"})"
+                                "\n");
+  quipu({"knowledge", "add", "--jsonl", "-"}, R"({"id":"d","text":"a lake"})"
+                                              "\n");
+  std::string query = "lake";
+  for (int i = 0; i < 100; ++i) query += " w" + std::to_string(i);
+  for (const auto& [noun, verb] :
+       {std::pair("memory", "search"), std::pair("knowledge", "query")}) {
+    const Outcome cut = quipu({noun, verb, query, "--json"});
+    EXPECT_EQ("true", JsonView(cut.out).member("queryIsCut").raw());
+    EXPECT_EQ(1u, JsonView(cut.out).member("items").elements().size());
+    EXPECT_THAT(quipu({noun, verb, query}).err, HasSubstr("left out"));
+    EXPECT_FALSE(JsonView(quipu({noun, verb, "lake", "--json"}).out).member("queryIsCut").exists());
+    EXPECT_THAT(quipu({noun, verb, "lake"}).err, Not(HasSubstr("left out")));
+    const std::string line = R"({"id":"q","text":")" + query + "\"}\n";
+    const Outcome many = quipu({noun, verb, "--queries", "-", "--json"}, line);
+    EXPECT_EQ("true", JsonView(many.out).member("queryIsCut").raw());
+  }
+}
+
 TEST_F(RecallCommands, ABadLineIsNamed) {
   const Outcome outcome =
       quipu({"memory", "add", "-"}, std::string(kNodes) + R"({"id":"m3","text":7})" + "\n");

@@ -41,6 +41,21 @@ TEST(Message, UnknownMembersSurvive) {
   }
 }
 
+TEST(Message, WhatCameInSeveralLinesIsWrittenInOne) {
+  const std::string pretty =
+      "{\r\n  \"role\": \"assistant\",\n  \"content\": [\n    {\"type\": \"tool_use\", \"id\": "
+      "\"1\","
+      " \"name\": \"n\", \"input\": {\n      \"a\": \"x\\ny\"\n    }}\n  ],\n  \"usage\": {\n"
+      "    \"tokensIn\": 1, \"tiers\": [\n1\n]\n  },\n  \"mood\": {\r\n    \"k\": 1\r\n  }\n}";
+  const std::string written = again(pretty);
+  EXPECT_EQ(written.find_first_of("\r\n"), std::string::npos) << written;
+  const auto message = lift_message("message", written);
+  ASSERT_TRUE(message.ok());
+  EXPECT_NE(message->parts.at(0).input.find(R"("x\ny")"), std::string::npos);
+  EXPECT_EQ(again(written), written);
+  EXPECT_EQ(encode_parts(lift_message("message", pretty)->parts).find('\n'), std::string::npos);
+}
+
 TEST(Message, StrangePayloadsAreNoErrors) {
   for (const std::string payload :
        {"{}", R"({"content":null})", R"({"content":5})", R"({"content":[1,null,[],{}]})",

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <utility>
+
 #include "fake_endpoint.h"
 #include "net/curl_client.h"
+#include "quipu/recall.h"
 #include "support/http_server.h"
 
 namespace quipu::recall {
@@ -94,6 +98,45 @@ TEST_F(EmbedderTest, OptionsThatCannotWorkAreRefused) {
   const std::string message = refused({.url = "http://h", .model = "m", .key = "a\nX: sesame"});
   EXPECT_EQ(message.find("sesame"), std::string::npos);
   refused({.url = "http://h", .model = "m", .dimensions = 100000});
+  refused({.url = "http://h", .model = "m", .timeout = std::chrono::milliseconds(0)});
+}
+
+TEST_F(EmbedderTest, TheEnvironmentDescribesAnEndpoint) {
+  const std::pair<const char*, const char*> variables[] = {
+      {"QUIPU_EMBED_URL", "http://h/v1"},
+      {"QUIPU_EMBED_MODEL", "m"},
+      {"QUIPU_EMBED_KEY", "k"},
+      {"QUIPU_EMBED_DIMENSIONS", "256"},
+      {"QUIPU_EMBED_QUERY_PREFIX", "query: "},
+      {"QUIPU_EMBED_DOCUMENT_PREFIX", "passage: "},
+      {"QUIPU_EMBED_TIMEOUT", "5"},
+  };
+  for (const auto& [name, value] : variables) ::setenv(name, value, 1);
+  const EmbeddingEndpoint endpoint = EmbeddingEndpoint::from_environment();
+  ::setenv("QUIPU_EMBED_DIMENSIONS", "many", 1);
+  ::setenv("QUIPU_EMBED_TIMEOUT", "5s", 1);
+  const EmbeddingEndpoint wrong = EmbeddingEndpoint::from_environment();
+  for (const auto& [name, value] : variables) ::unsetenv(name);
+  const EmbeddingEndpoint none = EmbeddingEndpoint::from_environment();
+
+  EXPECT_EQ(endpoint.url, "http://h/v1");
+  EXPECT_EQ(endpoint.model, "m");
+  EXPECT_EQ(endpoint.key, "k");
+  EXPECT_EQ(endpoint.dimensions, 256u);
+  EXPECT_EQ(endpoint.query_prefix, "query: ");
+  EXPECT_EQ(endpoint.document_prefix, "passage: ");
+  EXPECT_EQ(endpoint.timeout, std::chrono::seconds(5));
+  // What is no number is not passed over.
+  const auto refused = [&](EmbedderOptions options) {
+    options.url = "http://h";
+    options.model = "m";
+    return !Embedder::make(options, endpoint_).ok();
+  };
+  EXPECT_TRUE(refused({.dimensions = wrong.dimensions}));
+  EXPECT_TRUE(refused({.timeout = wrong.timeout}));
+  EXPECT_TRUE(none.url.empty());
+  EXPECT_EQ(none.dimensions, 0u);
+  EXPECT_EQ(none.timeout, std::chrono::seconds(30));
 }
 
 TEST_F(EmbedderTest, TheFingerprintTellsWhatMustNotBeCompared) {

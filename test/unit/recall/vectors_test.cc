@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 
 #include "recall/vector.h"
 
@@ -35,6 +36,8 @@ class FakeTables : public VectorSource {
   }
   sql::Text read_mark() const override { return ""; }
   sql::Text set_mark() const override { return ""; }
+  sql::Text read_cursor() const override { return ""; }
+  sql::Text move_cursor() const override { return ""; }
 
   std::map<std::int64_t, std::vector<float>> vectors;
   mutable std::size_t loaded = 0;  // rows
@@ -48,9 +51,13 @@ class VectorsTest : public testing::Test {
     ++cursor_.entries;
   }
   Vectors::Nearest nearest(const std::vector<float>& query, const KeyFilter& filter = {}) {
+    return nearest(vectors_, query, 5, filter);
+  }
+  Vectors::Nearest nearest(Vectors& vectors, const std::vector<float>& query, std::size_t count,
+                           const KeyFilter& filter) {
     auto engine = database_.lease();
     EXPECT_TRUE(engine.ok());
-    auto found = vectors_.nearest(**engine, cursor_, query, 5, filter);
+    auto found = vectors.nearest(**engine, cursor_, query, count, filter);
     EXPECT_TRUE(found.ok()) << found.error().message();
     return std::move(found).value();
   }
@@ -117,6 +124,44 @@ TEST_F(VectorsTest, TablesMadeAnewAreLoadedAnew) {
   put(0, 1);  // what was replaced by an entry that is redacted now
   ++cursor_.emptied;
   EXPECT_EQ(nearest({1, 0}).matches.size(), 3U);
+}
+
+TEST_F(VectorsTest, MoreThanMayBeKeptAreReadFromTheTablesAndAnswerTheSame) {
+  std::mt19937 random(4711);
+  std::normal_distribution<float> normal;
+  const auto vector = [&](std::size_t size) {
+    std::vector<float> made(size);
+    for (float& x : made) x = normal(random);
+    return made;
+  };
+  for (std::int64_t key = 0; key < 5000; ++key) tables_.vectors[key * 3] = vector(16);
+  for (std::int64_t key = 5000; key < 5010; ++key) tables_.vectors[key * 3] = vector(8);
+  RecallOptions options;
+  options.vector_bytes_max = 100'000;
+  Vectors stored(database_, tables_, options, Clock::system());
+  const KeyFilter even = [](std::int64_t key) { return key % 2 == 0; };
+  for (int i = 0; i < 20; ++i) {
+    const std::vector<float> query = vector(i < 15 ? 16 : 8);
+    const KeyFilter filter = i % 2 == 0 ? even : KeyFilter();
+    const auto kept = nearest(vectors_, query, 30, filter);
+    tables_.loaded = 0;
+    const auto read = nearest(stored, query, 30, filter);
+    EXPECT_GE(tables_.loaded, 5010U);
+    EXPECT_EQ(kept.note, read.note);
+    ASSERT_EQ(kept.matches.size(), read.matches.size());
+    for (std::size_t k = 0; k < kept.matches.size(); ++k) {
+      EXPECT_EQ(kept.matches[k].key, read.matches[k].key) << i << ", " << k;
+      EXPECT_DOUBLE_EQ(kept.matches[k].score, read.matches[k].score);
+    }
+  }
+  // As many as fit, when the tables are made anew.
+  tables_.vectors.clear();
+  put(0, 10);
+  ++cursor_.emptied;
+  nearest(stored, {1, 0}, 5, {});
+  tables_.loaded = 0;
+  EXPECT_EQ(nearest(stored, {1, 0}, 5, {}).matches.size(), 5U);
+  EXPECT_EQ(tables_.loaded, 0U);
 }
 
 }  // namespace

@@ -249,6 +249,32 @@ TEST_P(TextIndexTest, CommonWordsAddToTheScoreOfRareOnes) {
   EXPECT_EQ(keys({.any = words({"common", "word"})}, {.limit = 1}), Keys{kCounted + 1999});
 }
 
+// PostgreSQL ranks by bytes of our own, which it gives at once or later, by how many there are.
+TEST_P(TextIndexTest, LongDocumentsCountLikeShortOnes) {
+  std::string filling;
+  for (int i = 0; i < 2000; ++i) filling += " filling" + std::to_string(i);
+  std::string more;  // where words are is not kept of so many
+  for (int i = 0; i < 9000; ++i) more += " more" + std::to_string(i);
+  const std::string long_one = "heron pond" + filling;
+  const std::string better = "heron heron heron pond pond" + filling;
+  const std::string best = "heron heron heron heron heron pond pond pond" + filling;
+  const std::string longest = "heron pond" + more + filling;
+  add({{.key = 1, .text = best},
+       {.key = 2, .text = "a heron at the pond"},
+       {.key = 3, .text = long_one},
+       {.key = 4, .text = longest},
+       {.key = 5, .text = better},
+       {.key = 6, .text = "wren"}});
+  EXPECT_EQ(keys({.any = words({"heron", "pond"})}), (Keys{1, 2, 5, 3, 4}));
+  EXPECT_EQ(keys({.any = {{.tokens = {"heron", "pond"}}}}).front(), 3);
+  const MatchOptions odd{.filter = [](std::int64_t key) { return key % 2 == 1; }};
+  EXPECT_EQ(keys({.any = words({"heron", "pond"})}, odd), (Keys{1, 5, 3}));
+  if (GetParam() == Kind::kSqlite) return;
+  // As many of the long ones as may be read, the newest, and all others.
+  EXPECT_EQ(keys({.any = words({"heron"})}, {.read_bytes_max = 100}), (Keys{2}));
+  EXPECT_EQ(keys({.any = words({"heron"})}, {.read_bytes_max = 50'000}), (Keys{2, 5}));
+}
+
 TEST_P(TextIndexTest, AnyBytesAreADocumentAndATerm) {
   std::mt19937 random(4711);
   std::vector<std::string> texts;
