@@ -3,7 +3,8 @@
 # * The headers of the standard library and of GoogleTest that nearly every test includes are read
 #   once a build instead of once a file. A precompiled header fits the options that it was made
 #   with, so it is for what is UNOPTIMISED (quipu_target_defaults).
-# * With sanitizers, several files of the library are compiled as one (QUIPU_UNITY).
+# * With sanitizers, several files of a folder are compiled as one (QUIPU_UNITY): private names, too,
+#   are used once in a folder.
 #
 # What users get is compiled file by file, each with the headers that it names.
 set(QUIPU_UNITY OFF)

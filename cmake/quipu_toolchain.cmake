@@ -39,14 +39,14 @@ endfunction()
 
 include(quipu_precompiled)
 
-# quipu_target_defaults(<target> [LENIENT] [UNOPTIMISED] [SEPARATE])
-# These options, and what makes developers' builds faster. SEPARATE: always file by file.
+# quipu_target_defaults(<target> [LENIENT] [UNOPTIMISED])
+# These options, and what makes developers' builds faster.
 function(quipu_target_defaults target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "LENIENT;UNOPTIMISED;SEPARATE" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LENIENT;UNOPTIMISED" "" "")
   quipu_compile_options(${target} ${ARGN})
   if(arg_UNOPTIMISED)
     quipu_precompiled(${target})
-  elseif(NOT arg_LENIENT AND NOT arg_SEPARATE)
+  elseif(NOT arg_LENIENT)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${QUIPU_UNITY})
   endif()
 endfunction()
