@@ -1,12 +1,10 @@
-# quipu_library(<name> [INTERNAL] [SEPARATE] [SOURCES ...] [DEPENDS ...] [LIBRARIES ...])
+# quipu_library(<name> [INTERNAL] [SOURCES ...] [DEPENDS ...] [LIBRARIES ...])
 #
 # One folder as the target quipu_<name>; without SOURCES it is headers only.
 #   DEPENDS    other folders, by their short names: DEPENDS base fs links quipu_base and quipu_fs
 #   LIBRARIES  anything else to link, by target name
 #   INTERNAL   for tests (the simulated disk, test/support) and parts of programs: never a part of
 #              libquipu, never installed
-#   SEPARATE   the files have private names in common, and are compiled one by one also where
-#              others are compiled together (cmake/quipu_precompiled.cmake)
 #
 # The tests link these targets one by one, so that a folder that needs more than it says fails to
 # link. What users link is libquipu (src/CMakeLists.txt), made from the objects of all that are not
@@ -14,7 +12,7 @@
 set_property(GLOBAL PROPERTY QUIPU_PRODUCT_LIBRARIES "")
 
 function(quipu_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;SEPARATE" "" "SOURCES;DEPENDS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "" "SOURCES;DEPENDS;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "quipu_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -24,11 +22,7 @@ function(quipu_library name)
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
     set(scope PUBLIC)
-    if(arg_SEPARATE)
-      quipu_target_defaults(${target} SEPARATE)
-    else()
-      quipu_target_defaults(${target})
-    endif()
+    quipu_target_defaults(${target})
     set_target_properties(${target} PROPERTIES
       POSITION_INDEPENDENT_CODE ${BUILD_SHARED_LIBS}
       ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib"
@@ -62,7 +56,7 @@ function(quipu_executable target)
     message(FATAL_ERROR "quipu_executable(${target}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   add_executable(${target} ${arg_SOURCES})
-  quipu_target_defaults(${target} SEPARATE)
+  quipu_target_defaults(${target})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/app")
   target_link_libraries(${target} PRIVATE ${arg_LIBRARIES})
   set_target_properties(${target} PROPERTIES

@@ -1,9 +1,10 @@
 # Builds that only developers make read less:
 #
-# * The headers of the standard library and of GoogleTest that nearly every test includes are read
-#   once a build instead of once a file. A precompiled header fits the options that it was made
+# * The headers of the standard library, of GoogleTest and of include/quipu, which nearly every test
+#   includes, are read once a build instead of once a file. A precompiled header fits the options that it was made
 #   with, so it is for what is UNOPTIMISED (quipu_target_defaults).
-# * With sanitizers, several files of the library are compiled as one (QUIPU_UNITY).
+# * With sanitizers, several files of a folder are compiled as one (QUIPU_UNITY): private names, too,
+#   are used once in a folder.
 #
 # What users get is compiled file by file, each with the headers that it names.
 set(QUIPU_UNITY OFF)
@@ -27,7 +28,8 @@ if(QUIPU_DEVELOPER)
   target_precompile_headers(quipu_precompiled PRIVATE
     <algorithm> <array> <atomic> <chrono> <cstdint> <filesystem> <fstream> <functional> <map>
     <memory> <optional> <random> <set> <span> <string> <string_view> <thread> <unordered_map>
-    <vector> <gmock/gmock.h> <gtest/gtest.h>)
+    <vector> <gmock/gmock.h> <gtest/gtest.h> "${PROJECT_SOURCE_DIR}/include/quipu/quipu.hpp")
+  target_include_directories(quipu_precompiled PRIVATE "${PROJECT_SOURCE_DIR}/include")
 endif()
 
 function(quipu_precompiled target)

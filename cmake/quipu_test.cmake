@@ -1,10 +1,11 @@
-# quipu_test(<name> SOURCES ... [LIBRARIES ...] [LABELS ...] [TIMEOUT seconds] [ARGS ...]
-#            [CLI] [OWN_MAIN] [OPTIMISED])
+# quipu_test(<name> SOURCES ... [LIBRARIES ...] [LABELS ...] [TIMEOUT seconds] [COST seconds]
+#            [ARGS ...] [CLI] [OWN_MAIN] [OPTIMISED])
 #
 # A GoogleTest binary <name>, and one ctest test of the same name.
 #   LIBRARIES  by target name: quipu_base, quipu_fs_sim, quipu::quipu ...
 #   LABELS     `threads` for everything that uses threads: the TSan run takes these only
 #   TIMEOUT    600 seconds when not given: a machine that is busy with other work is no failure
+#   COST       of a long one, about: ctest starts these first, so that none is left over at the end
 #   CLI        the test runs the command line; its path is the macro QUIPU_CLI_PATH
 #   OWN_MAIN   the sources have their own main()
 #   OPTIMISED  most of the time goes by in the test's own code. All others are compiled without
@@ -19,7 +20,7 @@ find_package(rapidcheck QUIET)
 add_custom_target(quipu_thread_tests)
 
 function(quipu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CLI;OWN_MAIN;OPTIMISED" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CLI;OWN_MAIN;OPTIMISED" "TIMEOUT;COST" "SOURCES;LIBRARIES;LABELS;ARGS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "quipu_test(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -55,4 +56,7 @@ function(quipu_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  if(arg_COST)
+    set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+  endif()
 endfunction()

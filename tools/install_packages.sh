@@ -6,7 +6,7 @@ set -eu
 
 build="g++ make cmake ninja-build ccache libcli11-dev libfmt-dev libsqlite3-dev libzstd-dev libpq-dev libutf8proc-dev libcurl4-openssl-dev"
 test="$build libgtest-dev librapidcheck-dev libbenchmark-dev libsimdjson-dev postgresql python3"
-all="$test clang libclang-rt-dev clang-format pkg-config git"
+all="$test clang lld libclang-rt-dev clang-format pkg-config git"
 
 case "${1:-all}" in
   build) wanted=$build ;;

@@ -31,7 +31,7 @@ std::string json_line(const DumpLine& line) {
   return json.end_object().text();
 }
 
-Style style_of(std::string_view state) {
+Style style_of_state(std::string_view state) {
   if (state == "sealed") return Style::kGreen;
   if (state == "adopted" || state == "blank") return Style::kCyan;
   return Style::kRed;
@@ -49,8 +49,8 @@ std::string text_line(const Context& context, const DumpLine& line) {
     text =
         cut(text, terminal.width > used ? terminal.width - used : 0, Glyphs::of(terminal).ellipsis);
   }
-  return fmt::format("{}{} {}  {}", numbers, paint(terminal, style_of(line.state), state), seal,
-                     text);
+  return fmt::format("{}{} {}  {}", numbers, paint(terminal, style_of_state(line.state), state),
+                     seal, text);
 }
 
 Result<int> run_dump(Context& context, const DumpArguments& arguments) {

@@ -17,8 +17,8 @@ namespace quipu::cli {
 namespace {
 
 // How long somebody who presses Ctrl-C may have to wait.
-constexpr std::chrono::milliseconds kPatience{200};
-constexpr std::size_t kNoLimit = 0;
+constexpr std::chrono::milliseconds kFollowWait{200};
+constexpr std::size_t kUnlimited = 0;
 constexpr std::size_t kLinesAtOnce = 1000;
 
 struct EventsArguments {
@@ -31,12 +31,12 @@ struct EventsArguments {
   std::string after;
   std::string types;
   std::string session;
-  std::size_t limit = kNoLimit;
+  std::size_t limit = kUnlimited;
   // append
   std::size_t batch = kLinesAtOnce;
   // prune
   std::string older;
-  std::size_t bytes = kNoLimit;
+  std::size_t bytes = kUnlimited;
   bool dry_run = false;
 };
 
@@ -85,7 +85,7 @@ void print_event(Context& context, const Event& event, bool as_json) {
 
 Result<void> follow(Context& context, EventTail& tail, const EventsArguments& arguments) {
   const bool as_json = context.json || arguments.jsonl;
-  const auto wait = arguments.follow ? kPatience : std::chrono::milliseconds::zero();
+  const auto wait = arguments.follow ? kFollowWait : std::chrono::milliseconds::zero();
   std::size_t printed = 0;
   bool said = false;
   while (!stop_wanted()) {
@@ -189,8 +189,8 @@ Result<int> run_prune(Context& context, Store& store, const EventsArguments& arg
     }
     options.closed_before_ms = *time;
   }
-  if (arguments.bytes != kNoLimit) options.bytes_max = arguments.bytes;
-  if (arguments.older.empty() && arguments.bytes == kNoLimit) {
+  if (arguments.bytes != kUnlimited) options.bytes_max = arguments.bytes;
+  if (arguments.older.empty() && arguments.bytes == kUnlimited) {
     return context.refuse(Error(Code::kInvalidArgument, "what is to go? --older TIME or --bytes N")
                               .with_hint("nothing is removed unless it is asked for"));
   }

@@ -32,7 +32,7 @@ struct KnowledgeArguments {
   std::string after;
 };
 
-Error usage(std::string message) {
+Error knowledge_usage(std::string message) {
   return Error(Code::kInvalidArgument, std::move(message))
       .with_hint("`quipu knowledge --help` has the rest.");
 }
@@ -178,7 +178,7 @@ Result<QueryOptions> query_options(const KnowledgeArguments& arguments) {
   for (const std::string& filter : arguments.filters) {
     const std::size_t equals = filter.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return usage(fmt::format("--filter '{}' is not NAME=VALUE", filter));
+      return knowledge_usage(fmt::format("--filter '{}' is not NAME=VALUE", filter));
     }
     options.filter.emplace_back(filter.substr(0, equals), filter.substr(equals + 1));
   }
@@ -291,13 +291,14 @@ Result<void> check(const KnowledgeArguments& arguments) {
   const std::size_t words = arguments.words.size();
   const std::string& action = arguments.action;
   if (action == "add" && (words == 0) == arguments.jsonl.empty()) {
-    return usage("after `knowledge add`: files, or --jsonl FILE");
+    return knowledge_usage("after `knowledge add`: files, or --jsonl FILE");
   }
   if (action == "query" && arguments.queries.empty() == (words == 0)) {
-    return usage("after `knowledge query`: a query, or --queries FILE");
+    return knowledge_usage("after `knowledge query`: a query, or --queries FILE");
   }
-  if (action == "remove" && words == 0) return usage("after `knowledge remove`: ids or files");
-  if (action == "list" && words > 0) return usage("after `knowledge list`: options only");
+  if (action == "remove" && words == 0)
+    return knowledge_usage("after `knowledge remove`: ids or files");
+  if (action == "list" && words > 0) return knowledge_usage("after `knowledge list`: options only");
   if (auto options = query_options(arguments); !options) return std::move(options).error();
   return {};
 }

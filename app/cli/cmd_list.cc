@@ -15,7 +15,7 @@ namespace quipu::cli {
 namespace {
 
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kLimitMax = 1'000'000'000;
+constexpr std::size_t kListedMax = 1'000'000'000;
 
 struct ListArguments {
   bool ids = false;
@@ -34,7 +34,7 @@ struct ListArguments {
   std::string after;
 };
 
-Result<std::optional<std::int64_t>> time_of(const std::string& text, const char* option) {
+Result<std::optional<std::int64_t>> time_option(const std::string& text, const char* option) {
   if (text.empty()) return std::optional<std::int64_t>();
   const auto time = read_time(text, now_ms());
   if (time) return std::optional(*time);
@@ -52,9 +52,9 @@ Result<SessionFilter> filter_of(const ListArguments& arguments) {
   if (!arguments.status.empty()) filter.status = arguments.status;
   if (arguments.archived || !arguments.all) filter.archived = arguments.archived;
   filter.whole_only = !arguments.all && arguments.parent.empty();
-  auto since = time_of(arguments.since, "--since");
+  auto since = time_option(arguments.since, "--since");
   if (!since) return std::move(since).error();
-  auto until = time_of(arguments.until, "--until");
+  auto until = time_option(arguments.until, "--until");
   if (!until) return std::move(until).error();
   filter.since_ms = *since;
   filter.until_ms = *until;
@@ -245,7 +245,7 @@ void add_list(CommandLine& line) {
             .choice("--status", arguments.status, {"active", "terminated"}, "that are that")
             .option("--since", "TIME", arguments.since, "last active at or after")
             .option("--until", "TIME", arguments.until, "last active before")
-            .number("--limit", arguments.limit, 0, kLimitMax, "at most this many")
+            .number("--limit", arguments.limit, 0, kListedMax, "at most this many")
             .option("--after", "CURSOR", arguments.after, "go on after a page of --limit")
             .flag("--ids", arguments.ids, "only the ids, one a line")
             .flag("--wide", arguments.wide, "nothing is shortened")

@@ -15,7 +15,7 @@ namespace quipu::cli {
 namespace {
 
 constexpr std::size_t kBatchNodes = 5000;
-constexpr std::size_t kBatchBytes = std::size_t{32} << 20;
+constexpr std::size_t kNodeBatchBytes = std::size_t{32} << 20;
 constexpr std::size_t kShownDuplicates = 5;
 
 struct MemoryArguments {
@@ -35,7 +35,7 @@ struct MemoryArguments {
   bool dry_run = false;
 };
 
-Error usage(std::string message) {
+Error memory_usage(std::string message) {
   return Error(Code::kInvalidArgument, std::move(message))
       .with_hint("`quipu memory --help` has the rest.");
 }
@@ -44,18 +44,19 @@ Result<MemoryScope> scope_of(const MemoryArguments& arguments) {
   MemoryScope scope{.agent_id = arguments.agent, .project_id = arguments.project, .kinds = {}};
   for (const std::string& word : arguments.kinds) {
     const auto kind = memory_kind(word);
-    if (!kind) return usage(fmt::format("--kind '{}' is none of short, long and agent", word));
+    if (!kind)
+      return memory_usage(fmt::format("--kind '{}' is none of short, long and agent", word));
     scope.kinds.push_back(*kind);
   }
   return scope;
 }
 
 // How long ago, in milliseconds.
-Result<std::optional<std::int64_t>> time_of(const std::string& text, const char* option) {
+Result<std::optional<std::int64_t>> past_time(const std::string& text, const char* option) {
   if (text.empty()) return std::optional<std::int64_t>();
   const auto time = read_time(text, now_ms());
   if (time) return std::optional(*time);
-  return usage(fmt::format("{} '{}' is no time such as 2026-03-01, 12h, 7d", option, text));
+  return memory_usage(fmt::format("{} '{}' is no time such as 2026-03-01, 12h, 7d", option, text));
 }
 
 // --- add -----------------------------------------------------------------------------------
@@ -108,7 +109,8 @@ Result<void> add(Context& context, MemoryStore& memory, const MemoryArguments& a
   if (arguments.duplicates == "merge") options.duplicates = Duplicates::kMerge;
   UpsertReport sum;
   for (;;) {
-    auto lines = JsonLines<MemoryNode>::read(reader, kBatchNodes, kBatchBytes, read_memory_node);
+    auto lines =
+        JsonLines<MemoryNode>::read(reader, kBatchNodes, kNodeBatchBytes, read_memory_node);
     if (!lines) return std::move(lines).error();
     if (lines->items.empty()) break;
     auto stored = memory.upsert(lines->items, options);
@@ -177,7 +179,7 @@ Result<MemorySearchOptions> search_options(const MemoryArguments& arguments) {
   auto scope = scope_of(arguments);
   if (!scope) return std::move(scope).error();
   options.scope = std::move(scope).value();
-  auto since = time_of(arguments.since, "--since");
+  auto since = past_time(arguments.since, "--since");
   if (!since) return std::move(since).error();
   options.since_ms = *since;
   options.ranking.hybrid = arguments.hybrid;
@@ -192,7 +194,7 @@ Result<void> search_many(Context& context, MemoryStore& memory, const MemoryArgu
   if (!input) return std::move(input).error();
   LineReader reader(input->fd(), input->place(), 2 * kLineBytesMax);
   while (!context.out.failed()) {
-    auto lines = JsonLines<MemoryNode>::read(reader, 1, kBatchBytes, read_memory_node);
+    auto lines = JsonLines<MemoryNode>::read(reader, 1, kNodeBatchBytes, read_memory_node);
     if (!lines) return std::move(lines).error();
     if (lines->items.empty()) break;
     MemoryNode& query = lines->items.front();
@@ -275,7 +277,7 @@ Result<void> evict(Context& context, MemoryStore& memory, const MemoryArguments&
   if (!scope) return std::move(scope).error();
   options.scope = std::move(scope).value();
   if (arguments.max_nodes != static_cast<std::size_t>(-1)) options.max_nodes = arguments.max_nodes;
-  auto oldest = time_of(arguments.max_age, "--max-age");
+  auto oldest = past_time(arguments.max_age, "--max-age");
   if (!oldest) return std::move(oldest).error();
   if (*oldest) options.max_age = std::chrono::milliseconds(now_ms() - **oldest);
   options.dry_run = arguments.dry_run;
@@ -317,18 +319,19 @@ Result<void> forget(Context& context, MemoryStore& memory, const MemoryArguments
 Result<void> check(const MemoryArguments& arguments) {
   const std::size_t words = arguments.words.size();
   const std::string& action = arguments.action;
-  if (action == "add" && words > 1) return usage("after `memory add`: a file, or -");
+  if (action == "add" && words > 1) return memory_usage("after `memory add`: a file, or -");
   const bool has_queries = !arguments.queries.empty();
   if (action == "search" && has_queries == (words > 0)) {
-    return usage("after `memory search`: a query, or --queries FILE");
+    return memory_usage("after `memory search`: a query, or --queries FILE");
   }
-  if (action == "forget" && words == 0) return usage("after `memory forget`: the ids of nodes");
+  if (action == "forget" && words == 0)
+    return memory_usage("after `memory forget`: the ids of nodes");
   if ((action == "list" || action == "evict") && words > 0) {
-    return usage(fmt::format("after `memory {}`: options only", action));
+    return memory_usage(fmt::format("after `memory {}`: options only", action));
   }
   if (auto scope = scope_of(arguments); !scope) return std::move(scope).error();
-  if (auto since = time_of(arguments.since, "--since"); !since) return std::move(since).error();
-  if (auto age = time_of(arguments.max_age, "--max-age"); !age) return std::move(age).error();
+  if (auto since = past_time(arguments.since, "--since"); !since) return std::move(since).error();
+  if (auto age = past_time(arguments.max_age, "--max-age"); !age) return std::move(age).error();
   return {};
 }
 

@@ -19,7 +19,7 @@ struct QueueArguments {
   std::string id;
 };
 
-Error usage(const char* message) {
+Error queue_usage(const char* message) {
   return Error(Code::kInvalidArgument, message)
       .with_hint(
           "queue SESSION add FILE|- or --text TEXT, queue SESSION list, queue SESSION remove ID");
@@ -27,10 +27,10 @@ Error usage(const char* message) {
 
 Result<void> check(const QueueArguments& arguments) {
   if (arguments.action == "add" && arguments.argument.empty() == !arguments.text) {
-    return usage("either a file with a message, or --text");
+    return queue_usage("either a file with a message, or --text");
   }
   if (arguments.action == "remove" && arguments.argument.empty()) {
-    return usage("which message is to be removed?");
+    return queue_usage("which message is to be removed?");
   }
   return {};
 }

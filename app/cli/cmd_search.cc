@@ -20,7 +20,7 @@
 namespace quipu::cli {
 namespace {
 
-constexpr std::size_t kLimitMax = 1000;
+constexpr std::size_t kFoundMax = 1000;
 constexpr std::size_t kSnippetBytes = 160;
 constexpr std::size_t kQueryLineBytesMax = std::size_t{16} << 20;
 
@@ -355,7 +355,7 @@ void add_search(CommandLine& line) {
             .option("--tool", "NAME", arguments.tool, "calls of this tool and its results")
             .option("--since", "TIME", arguments.since, "said at or after")
             .option("--until", "TIME", arguments.until, "said before")
-            .number("--limit", arguments.limit, 1, kLimitMax, "at most this many")
+            .number("--limit", arguments.limit, 1, kFoundMax, "at most this many")
             .option("--after", "CURSOR", arguments.after, "go on after a page")
             .option("--neighbours", "W", arguments.neighbours,
                     "what entries beside the hits of a question count, 0 to 1 (0.6); 0: none")

@@ -19,7 +19,7 @@ using Ordinal = SessionTree::Ordinal;
 
 // Outputs of tools are longer than what anybody wants to read twice.
 constexpr std::size_t kFoldedLines = 12;
-constexpr std::size_t kSpeakerColumns = 24;
+constexpr std::size_t kSpeakerColumnsMax = 24;
 // A gap in the path that is read over: cheaper than opening the log again.
 constexpr Ordinal kGapReadOver = 256;
 
@@ -67,7 +67,7 @@ Result<void> for_each_entry(SessionStore& sessions, const std::string& id,
   return {};
 }
 
-Style style_of(std::string_view speaker) {
+Style style_of_speaker(std::string_view speaker) {
   if (speaker == "user") return Style::kGreen;
   if (speaker == "assistant") return Style::kBlue;
   if (speaker == "system") return Style::kMagenta;
@@ -85,8 +85,8 @@ class EntryPrinter {
         full_(full) {}
 
   void print(const EntryView& entry, std::string_view shown_id) {
-    const std::string speaker = cut(safe(speaker_of(entry)), kSpeakerColumns, glyphs_.ellipsis);
-    style_ = style_of(speaker);
+    const std::string speaker = cut(safe(speaker_of(entry)), kSpeakerColumnsMax, glyphs_.ellipsis);
+    style_ = style_of_speaker(speaker);
     std::string facts = safe(shown_id);
     if (!entry.timestamp.empty()) facts += "  " + safe(local_text(entry.timestamp));
     if (speaker != entry.type && entry.type != "message") facts += "  " + safe(entry.type);
@@ -104,7 +104,7 @@ class EntryPrinter {
 
   void print(const Utterance& said, std::string_view shown_id) {
     const std::string speaker(name(said.message.role));
-    style_ = style_of(speaker);
+    style_ = style_of_speaker(speaker);
     std::string facts = safe(shown_id) + "  " + safe(local_text(said.timestamp));
     if (!said.message.model.empty()) facts += "  " + safe(said.message.model);
     out_.line("");

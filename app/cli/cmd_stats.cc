@@ -20,7 +20,7 @@ struct StatsArguments {
   bool all = false;
 };
 
-struct Sum {
+struct SessionSum {
   std::uint64_t sessions = 0;
   SessionCounts counts;
 
@@ -31,9 +31,9 @@ struct Sum {
 };
 
 struct Stats {
-  Sum total;
-  std::map<std::string, Sum> by_model;
-  std::map<std::string, Sum> by_project;  // by id
+  SessionSum total;
+  std::map<std::string, SessionSum> by_model;
+  std::map<std::string, SessionSum> by_project;  // by id
 };
 
 Stats count(const std::vector<SessionSummary>& sessions) {
@@ -46,7 +46,7 @@ Stats count(const std::vector<SessionSummary>& sessions) {
   return stats;
 }
 
-void write_sum(JsonWriter& json, const Sum& sum) {
+void write_sum(JsonWriter& json, const SessionSum& sum) {
   json.begin_object().member("sessions", sum.sessions).key("counts");
   write_counts(json, sum.counts);
   json.end_object();
@@ -57,7 +57,7 @@ void print_json(Context& context, const Stats& stats) {
   json.begin_object().key("total");
   write_sum(json, stats.total);
   const auto group = [&](const char* name, const char* key,
-                         const std::map<std::string, Sum>& sums) {
+                         const std::map<std::string, SessionSum>& sums) {
     json.key(name).begin_array();
     for (const auto& [value, sum] : sums) {
       json.begin_object().optional_member(key, value).key("sum");
@@ -71,7 +71,7 @@ void print_json(Context& context, const Stats& stats) {
   context.out.data_line(json.end_object().text());
 }
 
-void add_row(Table& table, std::string name, const Sum& sum) {
+void add_row(Table& table, std::string name, const SessionSum& sum) {
   table.add({std::move(name), std::to_string(sum.sessions), count_text(sum.counts.messages),
              count_text(sum.counts.tokens_in), count_text(sum.counts.tokens_out),
              count_text(sum.counts.cache_read), count_text(sum.counts.cache_write),

@@ -2,20 +2,15 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "cli/environment.h"
 #include "cli/json_out.h"
 
 namespace quipu::cli {
 namespace {
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 // Losing words on stderr must not change what the command does.
 void print_error(std::string_view text) {

@@ -1,19 +1,14 @@
 #include "cli/price_file.h"
 
-#include <cstdlib>
 #include <filesystem>
 
+#include "cli/environment.h"
 #include "cli/input.h"
 
 namespace quipu::cli {
 namespace {
 
 constexpr std::size_t kFileBytesMax = std::size_t{16} << 20;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 std::string usual_place() {
   const std::string config = environment("XDG_CONFIG_HOME");

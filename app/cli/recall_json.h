@@ -86,7 +86,7 @@ void print_notes(Context& context, const Hits<Hit>& hits) {
   if (hits.query_is_cut) {
     context.warn("the query has more than 64 terms or 64 KiB: what is beyond was left out");
   }
-  if (hits.items.empty()) context.note("nothing found");
+  if (hits.items.empty()) context.note("Nothing found.");
   if (!hits.note.empty()) context.note(hits.note);
 }
 /// null where there is none.

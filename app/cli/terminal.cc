@@ -5,22 +5,18 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <cstdlib>
 
 #include <fmt/format.h>
+
+#include "cli/environment.h"
 
 namespace quipu::cli {
 namespace {
 
-std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
-
 std::size_t find_width(int fd, bool is_terminal) {
   // COLUMNS is exported on purpose only (shells keep it to themselves), so it
   // counts for pipes as well.
-  const std::string_view wanted = environment("COLUMNS");
+  const std::string wanted = environment("COLUMNS");
   std::size_t columns = 0;
   const auto read = std::from_chars(wanted.data(), wanted.data() + wanted.size(), columns);
   if (read.ec == std::errc() && read.ptr == wanted.data() + wanted.size() && columns > 0) {
@@ -35,8 +31,8 @@ std::size_t find_width(int fd, bool is_terminal) {
 }  // namespace
 
 ColorWishes ColorWishes::from_environment() {
-  const std::string_view force = environment("CLICOLOR_FORCE");
-  const std::string_view term = environment("TERM");
+  const std::string force = environment("CLICOLOR_FORCE");
+  const std::string term = environment("TERM");
   return {.no_color = !environment("NO_COLOR").empty(),
           .clicolor_force = !force.empty() && force != "0",
           .dumb = term.empty() || term == "dumb"};

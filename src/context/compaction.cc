@@ -19,7 +19,7 @@ const PathEntry& entry_of(const Conversation& conversation, const Piece& piece) 
   return *conversation.notes[piece.note].entry;
 }
 
-std::uint64_t tokens_of(const Block& block) {
+std::uint64_t counted_tokens(const Block& block) {
   std::uint64_t tokens = 0;
   for (const Piece& piece : block.pieces) tokens += piece.tokens;
   for (const Piece& piece : block.results) tokens += piece.tokens;
@@ -48,10 +48,6 @@ std::size_t cleaned(const Conversation& conversation, std::size_t first) {
   return first;
 }
 
-std::string plain(std::string_view token) {
-  return token.empty() ? std::string() : json::decode_string(token);
-}
-
 void say(std::string& out, std::string_view who, std::string_view what) {
   out += who;
   out += ": ";
@@ -74,8 +70,8 @@ std::optional<Cut> find_cut(const Conversation& conversation, std::uint64_t keep
   const std::vector<Block>& blocks = conversation.blocks;
   std::size_t first = blocks.size();
   std::uint64_t kept = 0;
-  while (first > 0 && kept + tokens_of(blocks[first - 1]) <= keep_tokens) {
-    kept += tokens_of(blocks[--first]);
+  while (first > 0 && kept + counted_tokens(blocks[first - 1]) <= keep_tokens) {
+    kept += counted_tokens(blocks[--first]);
   }
   if (first == 0) return std::nullopt;
   if (first == blocks.size()) --first;  // at least the newest words stay
@@ -89,7 +85,7 @@ std::optional<Cut> find_cut(const Conversation& conversation, std::uint64_t keep
   cut.first_kept = first;
   cut.first_entry = entry_of(conversation, blocks[first].pieces.front());
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    (i < first ? cut.covered_tokens : cut.kept_tokens) += tokens_of(blocks[i]);
+    (i < first ? cut.covered_tokens : cut.kept_tokens) += counted_tokens(blocks[i]);
   }
   return cut;
 }

@@ -12,10 +12,6 @@
 namespace quipu::context {
 namespace {
 
-std::string plain(std::string_view token) {
-  return token.empty() ? std::string() : json::decode_string(token);
-}
-
 std::string_view token_member(std::string_view object, std::string_view key) {
   const auto member = json::find_member(object, key);
   return member && member->kind == json::Kind::kString ? member->value : std::string_view();

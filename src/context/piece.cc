@@ -1,5 +1,7 @@
 #include "context/piece.h"
 
+#include "base/json_scan.h"
+
 namespace quipu::context {
 namespace {
 
@@ -32,6 +34,10 @@ const Fields& fields_of(PartType type) {
 }
 
 }  // namespace
+
+std::string plain(std::string_view token) {
+  return token.empty() ? std::string() : json::decode_string(token);
+}
 
 WirePart Piece::part() const {
   WirePart part;

@@ -7,11 +7,15 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "model/message_view.h"
 
 namespace quipu::context {
+
+/// What a token says; empty for one that is not there.
+std::string plain(std::string_view token);
 
 /// A part as the provider will see it. Of the members of PartView those that no
 /// request carries are not kept: `details`, `whole`, the stored id of a call.

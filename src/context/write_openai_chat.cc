@@ -12,7 +12,7 @@ bool is_text_only(const Block& block) {
   return true;
 }
 
-void write_attachment(json::Writer& out, const PartView& part) {
+void write_chat_attachment(json::Writer& out, const PartView& part) {
   if (is_common_image(part)) {
     out.begin_object().member("type", "image_url").key("image_url");
     out.begin_object().raw_member("url", data_url(part)).end_object().end_object();
@@ -31,7 +31,7 @@ void write_attachment(json::Writer& out, const PartView& part) {
   }
 }
 
-void write_user(json::Writer& out, const Block& block) {
+void write_chat_user(json::Writer& out, const Block& block) {
   out.begin_object().member("role", "user");
   if (is_text_only(block)) {
     out.raw_member("content", joined_text(block.pieces)).end_object();
@@ -40,7 +40,7 @@ void write_user(json::Writer& out, const Block& block) {
   out.key("content").begin_array();
   for (const Piece& piece : block.pieces) {
     if (piece.type() == PartType::kAttachment) {
-      write_attachment(out, piece.part());
+      write_chat_attachment(out, piece.part());
     } else {
       out.begin_object().member("type", "text").raw_member("text", piece.part().text).end_object();
     }
@@ -48,7 +48,7 @@ void write_user(json::Writer& out, const Block& block) {
   out.end_array().end_object();
 }
 
-void write_assistant(json::Writer& out, const Block& block) {
+void write_chat_assistant(json::Writer& out, const Block& block) {
   const std::string text = joined_text(block.pieces);
   out.begin_object().member("role", "assistant");
   out.raw_member("content", text.size() > 2 ? std::string_view(text) : "null");
@@ -81,7 +81,7 @@ std::uint32_t write_openai_chat(json::Writer& out, const Conversation& conversat
         .end_object();
   }
   for (const Block& block : conversation.blocks) {
-    block.is_assistant ? write_assistant(out, block) : write_user(out, block);
+    block.is_assistant ? write_chat_assistant(out, block) : write_chat_user(out, block);
     ++messages;
     for (const Piece& piece : block.results) {
       const WirePart result = piece.part();

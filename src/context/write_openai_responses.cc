@@ -6,7 +6,7 @@
 namespace quipu::context {
 namespace {
 
-void write_attachment(json::Writer& out, const PartView& part) {
+void write_input_attachment(json::Writer& out, const PartView& part) {
   if (is_common_image(part)) {
     out.begin_object()
         .member("type", "input_image")
@@ -23,12 +23,12 @@ void write_attachment(json::Writer& out, const PartView& part) {
   }
 }
 
-void write_user(json::Writer& out, const Block& block) {
+void write_input(json::Writer& out, const Block& block) {
   out.begin_object().member("type", "message").member("role", "user");
   out.key("content").begin_array();
   for (const Piece& piece : block.pieces) {
     if (piece.type() == PartType::kAttachment) {
-      write_attachment(out, piece.part());
+      write_input_attachment(out, piece.part());
     } else {
       out.begin_object()
           .member("type", "input_text")
@@ -75,7 +75,7 @@ std::uint32_t write_openai_responses(json::Writer& out, const Conversation& conv
   out.key("input").begin_array();
   for (const Block& block : conversation.blocks) {
     if (!block.is_assistant) {
-      write_user(out, block);
+      write_input(out, block);
       ++items;
       continue;
     }

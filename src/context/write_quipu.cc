@@ -7,7 +7,7 @@
 namespace quipu::context {
 namespace {
 
-void write_attachment(json::Writer& out, const PartView& part) {
+void write_quipu_attachment(json::Writer& out, const PartView& part) {
   out.member("type", "attachment").raw_member("mediaType", part.media_type);
   if (!part.name.empty()) out.raw_member("name", part.name);
   out.raw_member("data", part.data);
@@ -33,7 +33,7 @@ void write_piece(json::Writer& out, const WirePart& part) {
       }
       break;
     case PartType::kAttachment:
-      write_attachment(out, part);
+      write_quipu_attachment(out, part);
       break;
     case PartType::kToolResult:
     case PartType::kStatus:
@@ -43,7 +43,7 @@ void write_piece(json::Writer& out, const WirePart& part) {
   out.end_object();
 }
 
-void write_result(json::Writer& out, const WirePart& result) {
+void write_quipu_result(json::Writer& out, const WirePart& result) {
   out.begin_object().member("type", "tool_result").raw_member("toolUseId", result.id);
   std::vector<PartView> parts;
   if (result.content.starts_with('[')) read_content(result.content, parts);
@@ -57,7 +57,7 @@ void write_result(json::Writer& out, const WirePart& result) {
         out.begin_object().member("type", "text").raw_member("text", part.text).end_object();
       } else if (part.type == PartType::kAttachment) {
         out.begin_object();
-        write_attachment(out, part);
+        write_quipu_attachment(out, part);
         out.end_object();
       }
     }
@@ -83,7 +83,7 @@ std::uint32_t write_quipu(json::Writer& out, const Conversation& conversation) {
     ++messages;
     if (!block.has_calls()) continue;
     out.begin_object().member("role", "tool").key("content").begin_array();
-    for (const Piece& result : block.results) write_result(out, result.part());
+    for (const Piece& result : block.results) write_quipu_result(out, result.part());
     out.end_array().end_object();
     ++messages;
   }

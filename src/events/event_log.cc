@@ -20,7 +20,7 @@ constexpr int kTries = 100;
 // be repeated. Each holds files, of which a process may have a thousand.
 constexpr std::size_t kSegmentsKept = 16;
 
-std::optional<std::uint64_t> number_of(std::string_view log_id) {
+std::optional<std::uint64_t> segment_number(std::string_view log_id) {
   if (!log_id.starts_with(kName)) return std::nullopt;
   log_id.remove_prefix(kName.size());
   std::uint64_t number = 0;
@@ -74,13 +74,13 @@ std::string EventLog::log_id(std::uint64_t number) {
   return std::string(kName) + digits;
 }
 
-bool EventLog::is_segment(std::string_view log_id) { return number_of(log_id).has_value(); }
+bool EventLog::is_segment(std::string_view log_id) { return segment_number(log_id).has_value(); }
 
 Result<std::vector<std::uint64_t>> EventLog::numbers() {
   TRY_ASSIGN(const auto logs, backend_->list_system());
   std::vector<std::uint64_t> numbers;
   for (const std::string& log : logs) {
-    if (const auto number = number_of(log)) numbers.push_back(*number);
+    if (const auto number = segment_number(log)) numbers.push_back(*number);
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;

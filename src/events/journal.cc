@@ -10,7 +10,7 @@ namespace {
 // Sessions that are told of at once: whoever tails a store for the first time gets the
 // first events soon.
 constexpr std::size_t kSessionsMax = 1024;
-constexpr int kTries = 100;
+constexpr int kTellingTries = 100;
 
 bool looks_same(const SurveyedLog& one, const SurveyedLog& other) {
   return one.device == other.device && one.inode == other.inode && one.bytes == other.bytes &&
@@ -186,7 +186,7 @@ Result<bool> Journal::catch_up() {
   for (auto it = noted_.begin(); it != noted_.end() && sessions.size() < most; ++it) {
     sessions.push_back(*it);
   }
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kTellingTries; ++i) {
     TRY_ASSIGN(News news, compare(sessions));
     auto told = tell(std::move(news));
     if (!told.ok() && is_read_only(told.error().code())) {

@@ -8,7 +8,7 @@
 namespace quipu::exchange {
 namespace {
 
-const std::map<std::string, std::string> kNone;
+const std::map<std::string, std::string> kNoVariables;
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -52,7 +52,7 @@ Result<std::string> name_in_place(const dialect::Dialect& dialect, const std::st
   }
   // On another machine, perhaps: what the place is called when nobody has moved it.
   const dialect::Machine usual{
-      .files = machine.files, .home = machine.home, .variable = variables(&kNone)};
+      .files = machine.files, .home = machine.home, .variable = variables(&kNoVariables)};
   for (const std::string& place : dialect.places(usual)) {
     const std::size_t at = path.rfind("/" + last_name(place) + "/");
     if (at != std::string::npos) return path.substr(at + 1);

@@ -69,16 +69,16 @@ using Before = std::function<Result<std::string>(int phase)>;  // the name of a 
 
 Result<std::vector<AdoptedPhase>> take_phases(sql::Connection& connection, int last,
                                               const Before& before) {
-  TRY(adopt::require_adoptable(connection));
+  TRY(adoption::require_adoptable(connection));
   std::vector<AdoptedPhase> phases;
   for (int phase = 0; phase <= last; ++phase) {
     AdoptedPhase& taken = phases.emplace_back();
     taken.phase = phase;
-    TRY_ASSIGN(const bool is_due, adopt::is_due(connection, phase));
+    TRY_ASSIGN(const bool is_due, adoption::is_due(connection, phase));
     taken.was_done = !is_due;
     if (!is_due) continue;
     TRY_ASSIGN(taken.backup, before(phase));
-    auto changes = adopt::take_phase(connection, phase);
+    auto changes = adoption::take_phase(connection, phase);
     if (!changes.ok()) {
       return in_file(std::move(changes).error(), "phase " + std::to_string(phase));
     }

@@ -3,7 +3,7 @@
 #include "base/json_scan.h"
 #include "base/json_text.h"
 
-namespace quipu::adopt {
+namespace quipu::adoption {
 namespace {
 
 constexpr std::string_view kFilesStart = "<!--files:";
@@ -102,4 +102,4 @@ bool parts_say(std::string_view content, std::span<const std::string> payloads) 
          content.substr(end + kFilesEnd.size()) == text;
 }
 
-}  // namespace quipu::adopt
+}  // namespace quipu::adoption

@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-namespace quipu::adopt {
+namespace quipu::adoption {
 
 /// INSERT of the parts of all messages that have none; `where` leaves some out: a condition on
 /// `m`, such as "m.id = NEW.id".
@@ -36,4 +36,4 @@ std::string can_have_parts();
 /// tokens of JSON does not count. Not SQL: what SQL made is to be checked.
 bool parts_say(std::string_view content, std::span<const std::string> payloads);
 
-}  // namespace quipu::adopt
+}  // namespace quipu::adoption

@@ -5,7 +5,7 @@
 #include "exchange/adopt/steps.h"
 #include "quipu/version.h"
 
-namespace quipu::adopt {
+namespace quipu::adoption {
 namespace {
 
 Result<bool> is_recorded(sql::Connection& connection, int phase) {
@@ -133,4 +133,4 @@ Result<std::vector<AdoptChange>> take_phase(sql::Connection& connection, int pha
   return changes;
 }
 
-}  // namespace quipu::adopt
+}  // namespace quipu::adoption

@@ -10,7 +10,7 @@
 #include "quipu/adopt.h"
 #include "sql/database.h"
 
-namespace quipu::adopt {
+namespace quipu::adoption {
 
 /// `require_codepilot` of this database, and `unsupported` when it has taken a phase that this
 /// version does not know.
@@ -23,4 +23,4 @@ Result<bool> is_due(sql::Connection& connection, int phase);
 /// out of the answer.
 Result<std::vector<AdoptChange>> take_phase(sql::Connection& connection, int phase);
 
-}  // namespace quipu::adopt
+}  // namespace quipu::adoption

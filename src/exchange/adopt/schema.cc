@@ -4,7 +4,7 @@
 
 #include "base/try.h"
 
-namespace quipu::adopt {
+namespace quipu::adoption {
 namespace {
 
 struct Table {
@@ -100,4 +100,4 @@ Result<void> require_codepilot(const Schema& schema) {
   return {};
 }
 
-}  // namespace quipu::adopt
+}  // namespace quipu::adoption

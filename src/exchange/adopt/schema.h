@@ -8,7 +8,7 @@
 
 #include "sql/database.h"
 
-namespace quipu::adopt {
+namespace quipu::adoption {
 
 struct Schema {
   static Result<Schema> read(sql::Connection& connection);
@@ -26,4 +26,4 @@ struct Schema {
 /// adds at its start, or one of the tables that a phase makes has another shape.
 Result<void> require_codepilot(const Schema& schema);
 
-}  // namespace quipu::adopt
+}  // namespace quipu::adoption

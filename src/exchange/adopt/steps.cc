@@ -2,7 +2,7 @@
 
 #include "exchange/adopt/parts.h"
 
-namespace quipu::adopt {
+namespace quipu::adoption {
 namespace {
 
 // Collects the steps of a phase: those that the database lacks.
@@ -297,4 +297,4 @@ std::vector<Step> phase_faults(int phase, const Schema& schema) {
   }
 }
 
-}  // namespace quipu::adopt
+}  // namespace quipu::adoption

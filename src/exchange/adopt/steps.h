@@ -13,7 +13,7 @@
 
 #include "exchange/adopt/schema.h"
 
-namespace quipu::adopt {
+namespace quipu::adoption {
 
 struct Step {
   std::string what;  // for people: "table projects", "sessions given a project"
@@ -27,4 +27,4 @@ std::vector<Step> phase_steps(int phase, const Schema& schema);
 /// What must not be there when `phase` is done: a count of rows each, which must be 0.
 std::vector<Step> phase_faults(int phase, const Schema& schema);
 
-}  // namespace quipu::adopt
+}  // namespace quipu::adoption

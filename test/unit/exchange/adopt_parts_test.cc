@@ -134,7 +134,7 @@ TEST_F(AdoptParts, ThoseOfAnotherProgramTakeTheirPlace) {
 }
 
 TEST_F(AdoptParts, WhatIsNotTheContentIsSeen) {
-  using adopt::parts_say;
+  using adoption::parts_say;
   const auto say = [](std::string_view content, std::vector<std::string> payloads) {
     return parts_say(content, payloads);
   };

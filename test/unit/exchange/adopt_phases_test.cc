@@ -114,8 +114,8 @@ void killed_behind(const std::string& path, int phase, std::size_t statements) {
     bool is_fine = connection.ok() &&
                    connection->execute("PRAGMA cache_size=1; PRAGMA cache_spill=1").ok() &&
                    connection->execute("BEGIN IMMEDIATE").ok();
-    const auto schema = adopt::Schema::read(*connection);
-    const auto steps = adopt::phase_steps(phase, *schema);
+    const auto schema = adoption::Schema::read(*connection);
+    const auto steps = adoption::phase_steps(phase, *schema);
     for (std::size_t i = 0; i < statements; ++i) {
       is_fine = is_fine && connection->execute(steps[i].sql).ok();
     }
@@ -145,7 +145,7 @@ TEST_F(AdoptPhases, KilledBehindAnyStatementItGoesOn) {
       const std::string before = read_file(start);
       sql::Connection connection = sql::Connection::open(start).value();
       const std::size_t count =
-          adopt::phase_steps(phase, adopt::Schema::read(connection).value()).size();
+          adoption::phase_steps(phase, adoption::Schema::read(connection).value()).size();
       ASSERT_GT(count, 2u);
       for (std::size_t k = 0; k <= count; ++k) {
         write_file(path, before);
@@ -158,7 +158,7 @@ TEST_F(AdoptPhases, KilledBehindAnyStatementItGoesOn) {
           }
         }
       }
-      ASSERT_TRUE(adopt::take_phase(connection, phase).ok());
+      ASSERT_TRUE(adoption::take_phase(connection, phase).ok());
       // So that `before` of the next phase is all of it.
       ASSERT_TRUE(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").ok());
     }
@@ -175,7 +175,7 @@ TEST_F(AdoptPhases, AFullDiskTakesThePhaseBack) {
     int refused = 0;
     for (std::int64_t room = 0; !is_taken; ++room) {
       ASSERT_TRUE(connection.execute("PRAGMA max_page_count=" + std::to_string(pages + room)).ok());
-      const auto taken = adopt::take_phase(connection, phase);
+      const auto taken = adoption::take_phase(connection, phase);
       is_taken = taken.ok();
       if (is_taken) break;
       ++refused;
