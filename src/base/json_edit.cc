@@ -144,6 +144,21 @@ const char* copyable_end(const char* p, const char* end) {
   return end;
 }
 
+// Ids, types and timestamps: short, and copied as they are.
+bool is_short_and_plain(std::string_view text) {
+  if (text.size() > 64) return false;
+  if (text.size() < 16) {
+    return std::all_of(text.begin(), text.end(), [](char c) {
+      return static_cast<unsigned char>(c) - 0x20U < 0x60U && c != '"' && c != '\\';
+    });
+  }
+  const char* const last = text.data() + text.size() - 16;
+  for (const char* p = text.data(); p < last; p += 16) {
+    if (first_special_of_16(p) != p + 16) return false;
+  }
+  return first_special_of_16(last) == last + 16;
+}
+
 std::optional<std::string> duplicate_of_few(std::span<const std::string_view> keys) {
   for (std::size_t i = 1; i < keys.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -244,6 +259,10 @@ void append_quoted(std::string& out, std::string_view text) {
   out.push_back('"');
   const char* p = text.data();
   const char* const end = p + text.size();
+  if (is_short_and_plain(text)) {
+    out.append(text);
+    p = end;
+  }
   while (p < end) {
     const char* const stop = copyable_end(p, end);
     out.append(p, stop);

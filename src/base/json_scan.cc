@@ -4,6 +4,7 @@
 #include <bitset>
 #include <cstdint>
 
+#include "base/json_line.h"
 #include "base/json_text.h"
 #include "quipu/limits.h"
 
@@ -38,13 +39,17 @@ class Scanner {
   }
   bool scan(bool want_object);
   Result<void> run(bool want_object);
+  LeadingLine scan_leading() {
+    if (!scan_tree()) return {};
+    return {.size = static_cast<std::size_t>(p_ - begin_), .has_plain_keys = plain_keys_};
+  }
 
  private:
   enum class Next { kValue, kKey, kEndOfValue };
 
   bool scan_tree();
   bool scan_value(Next& next);
-  bool scan_key(Next& next);
+  bool scan_key();
   bool scan_end_of_value(Next& next);
   bool open(bool object, Next& next);
   bool scan_string();
@@ -63,7 +68,9 @@ class Scanner {
         p_, one_line_ && (at('\n') || at('\r')) ? "line break, where one line is wanted" : reason);
   }
   void skip() {
-    while (p_ < end_ && is_space(*p_) && (!one_line_ || *p_ == ' ' || *p_ == '\t')) ++p_;
+    while (p_ < end_ && static_cast<unsigned char>(*p_) <= ' ' && is_space(*p_) &&
+           (!one_line_ || *p_ == ' ' || *p_ == '\t'))
+      ++p_;
   }
   void skip_around() {
     if (outer_ == 0) p_ = skip_space(p_, end_);
@@ -79,6 +86,7 @@ class Scanner {
   std::vector<Member>* const members_;
   bool lenient_ = false;
   bool one_line_ = false;
+  bool plain_keys_ = true;  // of the members that are listed
   std::size_t outer_ = 0;
   std::size_t depth_ = 0;
   std::bitset<kJsonDepthMax> in_object_;
@@ -101,22 +109,14 @@ Result<void> Scanner::run(bool want_object) {
 
 bool Scanner::scan_tree() {
   Next next = Next::kValue;
-  do {
-    bool good = false;
-    switch (next) {
-      case Next::kValue:
-        good = scan_value(next);
-        break;
-      case Next::kKey:
-        good = scan_key(next);
-        break;
-      case Next::kEndOfValue:
-        good = scan_end_of_value(next);
-        break;
+  for (;;) {
+    if (next == Next::kKey && !scan_key()) return false;
+    if (!scan_value(next)) return false;
+    while (next == Next::kEndOfValue) {
+      if (depth_ == 0) return true;
+      if (!scan_end_of_value(next)) return false;
     }
-    if (!good) return false;
-  } while (next != Next::kEndOfValue || depth_ > 0);
-  return true;
+  }
 }
 
 bool Scanner::scan_value(Next& next) {
@@ -155,18 +155,27 @@ bool Scanner::open(bool object, Next& next) {
   return true;
 }
 
-bool Scanner::scan_key(Next& next) {
+// To its value.
+bool Scanner::scan_key() {
   if (!at('"')) return fail("expected a key");
   const char* const from = p_ + 1;
-  if (!scan_string()) return false;
+  const char* const plain_end = skip_plain_start(from, end_);
+  const bool is_plain = plain_end < end_ && *plain_end == '"';
+  if (is_plain) {
+    p_ = plain_end + 1;
+  } else if (!scan_string()) {
+    return false;
+  }
   const std::string_view key = view_of(from, p_ - 1);
   skip();
   if (!at(':')) return fail("expected a colon");
   ++p_;
   skip();
   if (p_ == end_) return fail("");
-  if (lists_members()) members_->push_back({key, view_of(p_, p_), kind_of(*p_)});
-  next = Next::kValue;
+  if (lists_members()) {
+    members_->push_back({key, view_of(p_, p_), kind_of(*p_)});
+    plain_keys_ = plain_keys_ && is_plain;
+  }
   return true;
 }
 
@@ -199,7 +208,12 @@ bool Scanner::scan_string() {
     p_ = quote + 1;
     return true;
   }
-  const StringEnd string = check_string(p_ + 1, end_);
+  const char* const plain_end = skip_plain_start(p_ + 1, end_);
+  if (plain_end < end_ && *plain_end == '"') {
+    p_ = plain_end + 1;
+    return true;
+  }
+  const StringEnd string = check_string_from(plain_end, end_);
   if (string.error != nullptr) return fail(string.at, string.error);
   p_ = string.at + 1;
   return true;
@@ -252,6 +266,12 @@ Result<void> validate(std::string_view text) {
 Result<void> scan_line(std::string_view text, std::vector<Member>& members) {
   members.clear();
   return Scanner(text, &members).one_line().run(/*want_object=*/true);
+}
+
+LeadingLine scan_leading_line(std::string_view text, std::vector<Member>& members) {
+  members.clear();
+  if (!text.starts_with('{')) return {};
+  return Scanner(text, &members).one_line().scan_leading();
 }
 
 Result<void> validate_inner_object(std::string_view text) {

@@ -181,10 +181,14 @@ StringEnd choose_and_check(const char* p, const char* end) {
 
 }  // namespace
 
+StringEnd check_string_from(const char* p, const char* end) {
+  return chosen.load(std::memory_order_relaxed)(p, end);
+}
+
 StringEnd check_string(const char* p, const char* end) {
   p = skip_plain_start(p, end);
   if (p < end && *p == '"') return {p, nullptr};
-  return chosen.load(std::memory_order_relaxed)(p, end);
+  return check_string_from(p, end);
 }
 
 }  // namespace quipu::json

@@ -133,6 +133,8 @@ struct StringEnd {
 
 /// The same with everything checked: escapes, control characters, UTF-8.
 StringEnd check_string(const char* p, const char* end);
+/// The same for who has looked at the plain bytes at the beginning already.
+StringEnd check_string_from(const char* p, const char* end);
 /// The same on every processor: the yardstick in tests, and for all others the
 /// one that says what is wrong.
 StringEnd check_string_portable(const char* p, const char* end);

@@ -135,9 +135,11 @@ struct Bytes {
   QUIPU_TARGET_AVX2 std::uint64_t bad() const {
     return bits(is_bad(low, before), is_bad(high, low));
   }
-  /// Whether there are any: the cheaper question.
+  /// Whether there are any: the cheaper question, and cheaper still where all is ASCII.
   QUIPU_TARGET_AVX2 bool any_bad() const {
     const __m256i control = _mm256_subs_epu8(_mm256_set1_epi8(0x20), _mm256_min_epu8(low, high));
+    const __m256i either = _mm256_or_si256(_mm256_or_si256(low, high), before);
+    if (_mm256_movemask_epi8(either) == 0) return _mm256_testz_si256(control, control) == 0;
     const __m256i errors = _mm256_or_si256(utf8_errors(low, before), utf8_errors(high, low));
     const __m256i all = _mm256_or_si256(control, errors);
     return _mm256_testz_si256(all, all) == 0;
@@ -175,9 +177,8 @@ QUIPU_TARGET_AVX2 const char* Walk::next(const char* p, const char* end) {
     const std::uint64_t after_backslash = along.next(bytes.equal('\\'));
     const std::uint64_t ends = quotes & ~after_backslash;
     const std::uint64_t unicode = after_backslash & bytes.equal('u');
-    const std::uint64_t look = (after_backslash & ~(quotes | bytes.escapes())) |
-                               (unicode * kFourDigits & bytes.no_plain_digits()) |
-                               (unicode & kLastFour);
+    std::uint64_t look = (after_backslash & ~(quotes | bytes.escapes())) | (unicode & kLastFour);
+    if (unicode != 0) look |= unicode * kFourDigits & bytes.no_plain_digits();
     if ((ends | look) == 0 && !bytes.any_bad()) continue;
     escaped = after_backslash;
     closing = ends;

@@ -27,7 +27,8 @@ std::string_view first_object(std::string_view text) {
 
 const json::Member* Fields::find(std::string_view key) const {
   for (std::size_t i = members_.size(); i-- > 0;) {
-    if (json::key_equals(members_[i].key, key)) return &members_[i];
+    const std::string_view own = members_[i].key;
+    if (has_plain_keys_ ? own == key : json::key_equals(own, key)) return &members_[i];
   }
   return nullptr;
 }
@@ -102,6 +103,12 @@ Result<std::size_t> LineReader::fill() {
   return got;
 }
 
+std::string_view LineReader::before_position(std::size_t bytes) const {
+  const std::uint64_t begin = offset_ - to_;  // of the buffer
+  if (settled_ < begin + bytes) return {};
+  return {buffer_.get() + (settled_ - bytes - begin), bytes};
+}
+
 Result<bool> LineReader::next_line(Line& line) {
   std::size_t looked = 0;
   for (;;) {
@@ -148,8 +155,27 @@ Result<bool> LineReader::skip_large(Line& line) {
   }
 }
 
+// Nearly every line is an object in the buffer, its line end right behind it: found by
+// the look that checks it.
+bool LineReader::take_whole(Record& record) {
+  const std::string_view rest = this->rest();
+  const auto [size, has_plain_keys] = json::scan_leading_line(rest, members_);
+  if (size == 0) return false;
+  const std::string_view after = rest.substr(size, 2);
+  const std::size_t end = after.starts_with('\n') ? 1 : after == "\r\n" ? 2 : 0;
+  if (end == 0) return false;
+  record.bytes = rest.substr(0, size);
+  record.end = rest.substr(size, end);
+  record.is_line = true;
+  describe_(Fields(members_, has_plain_keys), record);
+  from_ += size + end;
+  settled_ += size + end;
+  return true;
+}
+
 Result<bool> LineReader::next(Record& record) {
   record.clear();
+  if (fused_.empty() && take_whole(record)) return true;
   std::string_view text = fused_;
   if (fused_.empty()) {
     Line line;

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_scan.h"
+#include "base/json_line.h"
 #include "dialect/reader.h"
 
 namespace quipu::dialect {
@@ -24,7 +24,9 @@ namespace quipu::dialect {
 /// there.
 class Fields {
  public:
-  explicit Fields(std::span<const json::Member> members) : members_(members) {}
+  /// `has_plain_keys`: none of the keys has escapes.
+  explicit Fields(std::span<const json::Member> members, bool has_plain_keys = false)
+      : members_(members), has_plain_keys_(has_plain_keys) {}
   /// Null when there is none. Of several the last: as JavaScript has it.
   const json::Member* find(std::string_view key) const;
   /// A string's text; empty when it is none.
@@ -37,6 +39,7 @@ class Fields {
 
  private:
   std::span<const json::Member> members_;
+  bool has_plain_keys_;
 };
 
 class LineReader : public Reader {
@@ -52,6 +55,7 @@ class LineReader : public Reader {
   const Outline& outline() const override { return outline_; }
   Result<bool> next(Record& record) override;
   ReadPosition position() const override { return {.offset = settled_}; }
+  std::string_view before_position(std::size_t bytes) const override;
 
  private:
   /// Where the next line ends: at a line end in the buffer, at the end of the
@@ -62,6 +66,7 @@ class LineReader : public Reader {
     std::uint64_t large_size = 0;  // then `text` is empty
     bool torn = false;             // no line end
   };
+  bool take_whole(Record& record);
   Result<bool> next_line(Line& line);
   Result<bool> skip_large(Line& line);
   Result<std::size_t> first_chunk() const;

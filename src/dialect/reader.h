@@ -80,13 +80,14 @@ struct Record {
 
   /// As if it were new, but its strings keep their memory: records come by the million.
   void clear() {
-    Record fresh;
-    for (std::string Record::*const text :
-         {&Record::kind, &Record::id, &Record::parent, &Record::timestamp, &Record::leads_to}) {
-      (this->*text).clear();
-      fresh.*text = std::move(this->*text);
-    }
-    *this = std::move(fresh);
+    bytes = large_bytes = problem = {};
+    large_offset = large_size = 0;
+    end = "\n";
+    file = 0;
+    is_fact = is_line = false;
+    link = Link::kPrevious;
+    leads = Leads::kHere;
+    for (std::string* const text : {&kind, &id, &parent, &timestamp, &leads_to}) text->clear();
   }
 };
 
@@ -123,6 +124,9 @@ class Reader {
   virtual Result<bool> next(Record& record) = 0;
   /// After the last record that `next` gave and that is whole.
   virtual ReadPosition position() const = 0;
+  /// So many bytes of the first file before `position`, when they are still at hand;
+  /// else nothing.
+  virtual std::string_view before_position(std::size_t /*bytes*/) const { return {}; }
   /// Whether the agent writes this source anew instead of adding to it: then what is
   /// no longer in it was replaced, and is not lost.
   virtual bool is_whole() const { return false; }

@@ -28,6 +28,9 @@ class SideFiles : public Reader {
   const Outline& outline() const override { return first_->outline(); }
   Result<bool> next(Record& record) override;
   ReadPosition position() const override { return first_->position(); }
+  std::string_view before_position(std::size_t bytes) const override {
+    return first_->before_position(bytes);
+  }
   bool is_whole() const override { return first_->is_whole(); }
 
  private:

@@ -50,6 +50,14 @@ Result<std::uint32_t> sum_before(const std::string& path, std::uint64_t offset,
   return crc32c(bytes);
 }
 
+Result<std::uint32_t> sum_before(const dialect::Reader& reader, const std::string& path,
+                                 fs::HostFiles& files) {
+  const std::uint64_t offset = reader.position().offset;
+  const std::size_t wanted = std::min(offset, kSummedBytes);
+  const std::string_view bytes = reader.before_position(wanted);
+  return bytes.size() == wanted ? crc32c(bytes) : sum_before(path, offset, files);
+}
+
 dialect::ReadPosition position_after(const ImportMark& then, const ImportMark& now,
                                      const dialect::Source& source, fs::HostFiles& files) {
   const bool is_grown = then.first.device == now.first.device &&

@@ -43,6 +43,10 @@ ImportMark look_at(const dialect::Source& source, const fs::HostStat& first, fs:
 /// The sum of the bytes before an offset, for `ImportMark::before`.
 Result<std::uint32_t> sum_before(const std::string& path, std::uint64_t offset,
                                  fs::HostFiles& files);
+/// The same of the source that was read until now, at its position: most have the bytes
+/// at hand.
+Result<std::uint32_t> sum_before(const dialect::Reader& reader, const std::string& path,
+                                 fs::HostFiles& files);
 
 /// Where a pass may go on: the same file, grown, with the same bytes before.
 /// The beginning otherwise.

@@ -132,8 +132,11 @@ Result<Imported> ImportRun::import(const Task& task) {
     start.position = position_after(*known->mark, now, source, files_);
     if (start.position.offset != 0) start.state.records = known->mark->records;
   }
+  // What this run made meanwhile has its name claimed.
+  const bool looks = task.base != Base::kLater || task.tries > 1;
   SessionImport session(
       store_, *dialect, files_, [&](const std::string& cwd) { return project_of(cwd); },
+      [&](const std::string& id) { return looks || known_.has_session(id); },
       [&](const std::string& id, const std::string& file) {
         return names_.claim(task.place, id, file);
       });

@@ -19,7 +19,14 @@ void ImportTree::begin_at(const std::string& entry) {
   has_root_ = true;
 }
 
-Result<bool> ImportTree::is_node(const std::string& id) const {
+ImportTree::Node& ImportTree::meet(std::string_view id) {
+  if (const auto met = met_.find(id); met != met_.end()) return *met;
+  auto* const kept = static_cast<char*>(memory_.allocate(id.size(), 1));
+  id.copy(kept, id.size());
+  return *met_.try_emplace(std::string_view(kept, id.size())).first;
+}
+
+Result<bool> ImportTree::is_node(std::string_view id) const {
   if (const auto met = met_.find(id); met != met_.end() && met->second.is_node) return true;
   if (stored_ == nullptr) return false;
   return stored_->is_node(id);
@@ -28,7 +35,9 @@ Result<bool> ImportTree::is_node(const std::string& id) const {
 Result<ImportTree::Parent> ImportTree::parent_of(const Record& record) const {
   if (record.is_fact || record.link == Record::Link::kRoot) return Parent();
   if (record.link == Record::Link::kPrevious) return Parent{.id = last_node_};
-  TRY_ASSIGN(const bool is_there, is_node(record.parent));
+  // Most records hang on the one before them.
+  const bool is_last = last_met_ != nullptr && last_met_->first == record.parent;
+  TRY_ASSIGN(const bool is_there, is_last ? Result<bool>(true) : is_node(record.parent));
   if (!is_there) return Parent{.id = {}, .is_missing = true};
   return Parent{.id = record.parent};
 }
@@ -39,16 +48,17 @@ Result<void> ImportTree::add(const Record& record, Node& node, std::string_view 
   auto& [id, met] = node;
   met.is_node = true;
   if (dialect_.leads(record.kind)) {
-    met.leader = &id;
-  } else if (const auto above = met_.find(std::string(parent)); above != met_.end()) {
+    met.leader = id;
+  } else if (const auto above = met_.find(parent); above != met_.end()) {
     met.leader = above->second.leader;
   }
   if (!is_stored) TRY(follow(record, id, parent));
+  last_met_ = &node;
   last_node_ = id;  // `parent` may have been its text
   return {};
 }
 
-Result<void> ImportTree::follow(const Record& record, const std::string& id,
+Result<void> ImportTree::follow(const Record& record, std::string_view id,
                                 std::string_view parent) {
   const bool moves = parent.empty() ? !has_root_ : parent == head_;
   if (moves) head_ = id;
@@ -61,12 +71,11 @@ Result<void> ImportTree::follow(const Record& record, const std::string& id,
       leaf_ = record.leads_to;
       break;
     case Record::Leads::kAbove: {
-      const std::string above(parent);
-      const auto met = met_.find(above);
-      if (met != met_.end() && met->second.leader != nullptr) {
-        leaf_ = *met->second.leader;
+      const auto met = met_.find(parent);
+      if (met != met_.end() && !met->second.leader.empty()) {
+        leaf_ = met->second.leader;
       } else if (stored_ != nullptr) {
-        TRY_ASSIGN(std::string leader, stored_->leader_of(above));
+        TRY_ASSIGN(std::string leader, stored_->leader_of(std::string(parent)));
         if (!leader.empty()) leaf_ = std::move(leader);
       }
       break;

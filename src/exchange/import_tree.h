@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "dialect/dialect.h"
@@ -17,14 +19,14 @@ namespace quipu::exchange {
 class ImportTree {
  public:
   struct Met {
-    /// The nearest node at or above it whose kind leads: a key of the map. Null: none
+    /// The nearest node at or above it whose kind leads: a key of the map. Empty: none
     /// that was met.
-    const std::string* leader = nullptr;
+    std::string_view leader{};
     std::uint32_t versions = 0;  // used of this id in this pass
     bool is_node = false;
   };
   /// An id that was met in this pass. Stays where it is.
-  using Node = std::pair<const std::string, Met>;
+  using Node = std::pair<const std::string_view, Met>;
 
   explicit ImportTree(const dialect::Dialect& dialect) : dialect_(dialect) {}
 
@@ -33,10 +35,10 @@ class ImportTree {
   /// The same: it is a new fork that goes on from `entry`.
   void begin_at(const std::string& entry);
 
-  Node& meet(const std::string& id) { return *met_.try_emplace(id).first; }
-  bool is_met(const std::string& id) const { return met_.contains(id); }
+  Node& meet(std::string_view id);
+  bool is_met(std::string_view id) const { return met_.contains(id); }
   /// Whether a node of this id was met or is stored.
-  Result<bool> is_node(const std::string& id) const;
+  Result<bool> is_node(std::string_view id) const;
 
   /// The entry that a record hangs on; empty: it is a root, or a fact. Its parent may
   /// be one that is not in the session (`is_missing`): then it is a root as well. The
@@ -56,12 +58,17 @@ class ImportTree {
   Result<std::string> move_head();
 
  private:
-  Result<void> follow(const dialect::Record& record, const std::string& id,
-                      std::string_view parent);
+  static constexpr std::size_t kMemoryBytes = std::size_t{8} << 10;
+
+  Result<void> follow(const dialect::Record& record, std::string_view id, std::string_view parent);
 
   const dialect::Dialect& dialect_;
   const StoredSession* stored_ = nullptr;  // null: the session is new
-  std::unordered_map<std::string, Met> met_;
+  // Every record is met: what is kept of it is taken from one piece of memory and never
+  // given back one by one.
+  std::pmr::monotonic_buffer_resource memory_{kMemoryBytes};
+  std::pmr::unordered_map<std::string_view, Met> met_{&memory_};
+  const Node* last_met_ = nullptr;  // the node that was added last
   std::string last_node_;
   std::string head_;  // as the session will have it
   bool has_root_ = false;

@@ -22,6 +22,7 @@ Result<void> KnownSources::look_at(Store& store, const std::string& session_id) 
 }
 
 void KnownSources::add(const SessionSummary& session) {
+  sessions_.insert(session.session_id);
   if (session.source.empty()) return;
   known_[session.agent_id + ":" + session.source] = {.session_id = session.session_id,
                                                      .mark = read_mark(session.import_mark)};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "exchange/import_mark.h"
 #include "quipu/import.h"
@@ -22,11 +23,14 @@ class KnownSources {
   Result<void> look_at(Store& store, const std::string& session_id);
   /// Null: not imported from there. `name`: see `name_of`.
   const KnownSource* find(std::string_view agent, std::string_view name) const;
+  /// Whether there was such a session, from wherever, when it was looked.
+  bool has_session(const std::string& session_id) const { return sessions_.contains(session_id); }
 
  private:
   void add(const SessionSummary& session);
 
   std::unordered_map<std::string, KnownSource> known_;
+  std::unordered_set<std::string> sessions_;
 };
 
 /// Its path, with `#part`.

@@ -58,11 +58,12 @@ std::string made_id(std::string_view agent, std::string_view session, std::strin
 }  // namespace
 
 SessionImport::SessionImport(Store& store, const dialect::Dialect& dialect, fs::HostFiles& files,
-                             ProjectOf project_of, ClaimName claim_name)
+                             ProjectOf project_of, MayBeStored may_be_stored, ClaimName claim_name)
     : store_(store),
       dialect_(dialect),
       files_(files),
       project_of_(std::move(project_of)),
+      may_be_stored_(std::move(may_be_stored)),
       claim_name_(std::move(claim_name)),
       tree_(dialect),
       log_(store) {}
@@ -89,14 +90,14 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   if (stored_ != nullptr && !only_new_) TRY(report_lost());
   if (is_whole_) TRY(add_recipe());
   if (is_left && stored_ != nullptr && !has_news_) return std::move(result_);
-  const dialect::ReadPosition end = is_whole_ ? dialect::ReadPosition() : reader->position();
   ImportMark mark = from.state;
-  if (is_left) mark.first.size = end.offset;  // whoever looks next finds more
+  // Whoever looks next finds more.
+  if (is_left) mark.first.size = is_whole_ ? 0 : reader->position().offset;
   TRY(flush());
   // Not before everything is on the disk: after a power cut a mark that survived would keep
   // us from reading what did not.
   if (!log_.is_new()) TRY(log_.settle());
-  TRY(add_mark(mark, end));
+  TRY(add_mark(mark, *reader));
   if (log_.is_new()) {
     TRY_ASSIGN(result_.log, log_.take_new());
   } else {
@@ -110,12 +111,13 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
 Result<bool> SessionImport::open_session(const dialect::Outline& outline, ImportFrom::Base base) {
   timestamp_ = parse_timestamp(outline.created) ? outline.created : std::string();
   const std::string file = source_name(*source_);
-  const std::string mark = sha256_hex(file).substr(0, 8);
-  for (const std::string& name : {outline.session, outline.session + "." + mark}) {
+  for (const bool has_its_own : {false, true}) {
+    std::string name = outline.session;
+    if (has_its_own) name += "." + sha256_hex(file).substr(0, 8);
     result_.report.session_id = dialect::session_id_of(dialect_.name(), name);
     const std::string& id = result_.report.session_id;
-    auto lineage = store_.sessions().lineage(id);
-    if (!lineage.ok() && lineage.error().code() == Code::kNotFound) {
+    TRY_ASSIGN(auto lineage, find_stored(id));
+    if (lineage == nullptr) {
       const NameClaim claim = claim_name_(id, file);
       if (claim == NameClaim::kRefused) continue;
       if (claim == NameClaim::kShared && base != ImportFrom::Base::kMissing) {
@@ -124,14 +126,20 @@ Result<bool> SessionImport::open_session(const dialect::Outline& outline, Import
       }
       return open_new(id, outline, base);
     }
-    if (!lineage.ok()) return std::move(lineage).error();
-    TRY_ASSIGN(const bool is_ours, is_of_this_source(**lineage));
+    TRY_ASSIGN(const bool is_ours, is_of_this_source(*lineage));
     if (!is_ours) continue;
     TRY(log_.begin(id, /*is_new=*/false));
-    TRY(go_on(std::move(lineage).value()));
+    TRY(go_on(std::move(lineage)));
     return true;
   }
   return Error(Code::kIdConflict, result_.report.session_id + " is a session of another source");
+}
+
+Result<std::shared_ptr<const Lineage>> SessionImport::find_stored(const std::string& id) {
+  if (!may_be_stored_(id)) return std::shared_ptr<const Lineage>();
+  auto lineage = store_.sessions().lineage(id);
+  const bool is_missing = !lineage.ok() && lineage.error().code() == Code::kNotFound;
+  return is_missing ? std::shared_ptr<const Lineage>() : std::move(lineage);
 }
 
 Result<bool> SessionImport::open_new(const std::string& id, const dialect::Outline& outline,
@@ -261,7 +269,7 @@ Result<void> SessionImport::take(const Record& record) {
   if (parse_timestamp(record.timestamp)) timestamp_ = record.timestamp;
   if (placed.id() == torn_) torn_.clear();
   if (is_whole_) {
-    recipe_.items.push_back({.id = placed.id(), .end = std::string(record.end)});
+    recipe_.items.push_back({.id = std::string(placed.id()), .end = std::string(record.end)});
   }
   TRY_ASSIGN(const ImportTree::Parent parent, tree_.parent_of(record));
   if (!placed.stored) {
@@ -300,8 +308,8 @@ Result<void> SessionImport::add(const Record& record, const dialect::Carried& pa
 }
 
 // A file ended without a line end when it was read, and has gone on since.
-Result<void> SessionImport::add_end(const std::string& id, std::string_view end) {
-  const std::string own = id + ".end";
+Result<void> SessionImport::add_end(std::string_view id, std::string_view end) {
+  const std::string own = std::string(id) + ".end";
   constexpr std::string_view kNothing = "{\"raw\":\"\"}";
   TRY_ASSIGN(const auto stored, match(own, kNothing));
   if (stored) return {};
@@ -340,12 +348,13 @@ Result<dialect::Carried> SessionImport::carried(const Record& record) {
 
 Result<SessionImport::Placed> SessionImport::place(const Record& record, std::string_view payload) {
   const bool has_own = can_be_id(record.id);
-  ImportTree::Node& first =
-      tree_.meet(has_own ? record.id : made_id(dialect_.name(), agent_session_, payload, 1));
-  const std::string& own = first.first;
+  const auto made = [&](std::uint32_t version) {
+    return made_id(dialect_.name(), agent_session_, payload, version);
+  };
+  ImportTree::Node& first = has_own ? tree_.meet(record.id) : tree_.meet(made(1));
   const auto candidate = [&](std::uint32_t version) {
-    if (!has_own) return made_id(dialect_.name(), agent_session_, payload, version);
-    return version == 1 ? own : own + "~" + std::to_string(version);
+    if (!has_own) return made(version);
+    return version == 1 ? record.id : record.id + "~" + std::to_string(version);
   };
   for (std::uint32_t version = first.second.versions + 1;; ++version) {
     ImportTree::Node& node = version == 1 ? first : tree_.meet(candidate(version));
@@ -359,7 +368,7 @@ Result<SessionImport::Placed> SessionImport::place(const Record& record, std::st
   }
 }
 
-Result<std::optional<StoredSession::Match>> SessionImport::match(const std::string& id,
+Result<std::optional<StoredSession::Match>> SessionImport::match(std::string_view id,
                                                                  std::string_view payload) const {
   if (stored_ == nullptr) return std::optional<StoredSession::Match>();
   return stored_->match(id, payload);
@@ -372,11 +381,11 @@ Result<void> SessionImport::add_recipe() {
   return add_fact({}, dialect::kRecipeType, recipe);
 }
 
-Result<void> SessionImport::add_mark(ImportMark mark, const dialect::ReadPosition& position) {
-  mark.offset = position.offset;
+Result<void> SessionImport::add_mark(ImportMark mark, const dialect::Reader& reader) {
+  mark.offset = is_whole_ ? 0 : reader.position().offset;
   mark.records = result_.report.total;
   if (mark.offset != 0) {
-    TRY_ASSIGN(mark.before, sum_before(source_->path, mark.offset, files_));
+    TRY_ASSIGN(mark.before, sum_before(reader, source_->path, files_));
   }
   return add_fact({}, kMarkType, encode_mark(mark));
 }

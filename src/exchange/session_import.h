@@ -65,10 +65,14 @@ using ProjectOf = std::function<Result<std::string>(const std::string& cwd)>;
 /// called wherever it lies.
 using ClaimName = std::function<NameClaim(const std::string& session_id, const std::string& file)>;
 
+/// False: a session is not looked for, because there was none a moment ago. Who makes
+/// one that somebody else has made since is told then (`id_conflict`).
+using MayBeStored = std::function<bool(const std::string& session_id)>;
+
 class SessionImport {
  public:
   SessionImport(Store& store, const dialect::Dialect& dialect, fs::HostFiles& files,
-                ProjectOf project_of, ClaimName claim_name);
+                ProjectOf project_of, MayBeStored may_be_stored, ClaimName claim_name);
 
   /// `id_conflict` when somebody else made the session meanwhile: to be tried again.
   Result<Imported> run(const dialect::Source& source, const ImportFrom& from);
@@ -82,11 +86,13 @@ class SessionImport {
     std::string supersedes{};
     std::optional<StoredSession::Match> stored{};  // it is there already
 
-    const std::string& id() const { return node->first; }
+    std::string_view id() const { return node->first; }
   };
 
   /// False: it waits for another session (`Imported::waits_for`).
   Result<bool> open_session(const dialect::Outline& outline, ImportFrom::Base base);
+  /// Null: there is none.
+  Result<std::shared_ptr<const Lineage>> find_stored(const std::string& id);
   Result<bool> open_new(const std::string& id, const dialect::Outline& outline,
                         ImportFrom::Base base);
   Result<void> find_base(const dialect::Outline& outline);
@@ -101,11 +107,11 @@ class SessionImport {
                    const ImportTree::Parent& parent);
   Result<dialect::Carried> carried(const Record& record);
   Result<Placed> place(const Record& record, std::string_view payload);
-  Result<std::optional<StoredSession::Match>> match(const std::string& id,
+  Result<std::optional<StoredSession::Match>> match(std::string_view id,
                                                     std::string_view payload) const;
-  Result<void> add_end(const std::string& id, std::string_view end);
+  Result<void> add_end(std::string_view id, std::string_view end);
   Result<void> add_recipe();
-  Result<void> add_mark(ImportMark mark, const dialect::ReadPosition& position);
+  Result<void> add_mark(ImportMark mark, const dialect::Reader& reader);
   Result<void> move_head();
   Result<void> flush();
   void add_problem(std::string_view what);
@@ -114,6 +120,7 @@ class SessionImport {
   const dialect::Dialect& dialect_;
   fs::HostFiles& files_;
   ProjectOf project_of_;
+  MayBeStored may_be_stored_;
   ClaimName claim_name_;
 
   const dialect::Source* source_ = nullptr;

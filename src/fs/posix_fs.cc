@@ -155,7 +155,12 @@ Result<std::unique_ptr<File>> PosixFsImpl::open(const std::string& path, OpenMod
 }
 
 Result<std::unique_ptr<File>> PosixFsImpl::create_unnamed(const std::string& directory_path) {
-  TRY_ASSIGN(Directory parent, directories_.open(directory_path));
+  // Where the directory is now is asked when the file gets its name: until then all that
+  // counts is the file system.
+  Directory parent = directories_.remembered(directory_path);
+  if (parent == nullptr) {
+    TRY_ASSIGN(parent, directories_.open(directory_path));
+  }
   const std::string label = directory_path + "/(unnamed)";
   constexpr int kFlags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
   TemporaryName temporary;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace quipu::dialect::claude {
 namespace {
@@ -79,6 +80,31 @@ bool is_uuid(std::string_view text) {
     if (is_dash ? c != '-' : !is_hex) return false;
   }
   return true;
+}
+
+std::size_t HashSet::slot_of(std::size_t hash) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = hash & mask;
+  while (slots_[at] != 0 && slots_[at] != hash) at = (at + 1) & mask;
+  return at;
+}
+
+void HashSet::insert(std::size_t hash) {
+  if (2 * (count_ + 1) > slots_.size()) {
+    const std::vector<std::size_t> before =
+        std::exchange(slots_, std::vector<std::size_t>(std::max<std::size_t>(128, 4 * count_)));
+    for (const std::size_t one : before) {
+      if (one != 0) slots_[slot_of(one)] = one;
+    }
+  }
+  hash = std::max<std::size_t>(hash, 1);
+  std::size_t& slot = slots_[slot_of(hash)];
+  count_ += slot == 0 ? 1 : 0;
+  slot = hash;
+}
+
+bool HashSet::contains(std::size_t hash) const {
+  return !slots_.empty() && slots_[slot_of(std::max<std::size_t>(hash, 1))] != 0;
 }
 
 void Describer::operator()(const Fields& fields, Record& record) {

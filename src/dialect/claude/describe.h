@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <vector>
 
 #include "dialect/line_reader.h"
 
@@ -26,6 +26,19 @@ bool is_metadata(std::string_view type);
 /// 8-4-4-4-12 hexadecimal digits.
 bool is_uuid(std::string_view text);
 
+/// Hashes of ids in one piece of memory: one is added for every line.
+class HashSet {
+ public:
+  void insert(std::size_t hash);
+  bool contains(std::size_t hash) const;
+
+ private:
+  std::size_t slot_of(std::size_t hash) const;
+
+  std::vector<std::size_t> slots_;  // a power of two of them; 0: empty
+  std::size_t count_ = 0;
+};
+
 class Describer {
  public:
   /// `session`: what the file's name says; empty when it says nothing.
@@ -42,7 +55,7 @@ class Describer {
   bool is_agent_;
   /// Hashes of the uuids that the lines so far hang on: a line that comes after its
   /// children is nobody's end.
-  std::unordered_set<std::size_t> parents_;
+  HashSet parents_;
 };
 
 }  // namespace quipu::dialect::claude

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/json_line.h"
+
 namespace quipu::json {
 namespace {
 
@@ -73,6 +75,42 @@ TEST(ScanObjectTest, OnlyObjects) {
     ASSERT_FALSE(result.ok()) << text;
     EXPECT_THAT(result.error().message(), testing::HasSubstr("not an object"));
   }
+}
+
+// The end that it finds is the only one that `scan_line` takes, whatever comes behind it.
+TEST(ScanLeadingLineTest, AgreesWithScanLineAtEveryCut) {
+  const std::string whole = R"({"a":{"b":["}\"",1,{}]},"long":")" + std::string(200, 'x') +
+                            "\\u00e9 \xc3\xa9\",\"t\\u0061g\": \"\",\"n\":-1.5e3}";
+  std::vector<Member> members;
+  std::vector<Member> wanted;
+  ASSERT_TRUE(scan_line(whole, wanted).ok());
+  for (const std::string_view after : {"", "\n", "\r\n{}", "{}", " x", "\""}) {
+    const LeadingLine line = scan_leading_line(whole + std::string(after), members);
+    EXPECT_EQ(line.size, whole.size()) << after;
+    EXPECT_FALSE(line.has_plain_keys);
+    EXPECT_EQ(members.size(), wanted.size());
+  }
+  for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+    for (const char* const after : {"", "\n{}", "\"}"}) {
+      const std::string text = whole.substr(0, cut) + after;
+      const std::size_t size = scan_leading_line(text, members).size;
+      if (size == 0) continue;
+      ASSERT_TRUE(scan_line(std::string_view(text).substr(0, size), wanted).ok()) << text;
+      expect_same(members, wanted);
+    }
+  }
+  for (const char* const none : {"", " {}", "[1]", "1", "{\n}", "{\"a\":1", "\xef\xbb\xbf{}"}) {
+    EXPECT_EQ(scan_leading_line(none, members).size, 0u) << none;
+  }
+}
+
+TEST(ScanLeadingLineTest, KeysWithoutEscapesArePlain) {
+  std::vector<Member> members;
+  const auto is_plain = [&](std::string_view text) {
+    return scan_leading_line(text, members).has_plain_keys;
+  };
+  EXPECT_TRUE(is_plain(R"({"a":"\n","b":{"\u0061":1}}        )"));
+  EXPECT_FALSE(is_plain(R"({"a":1,"\u0062":2,"c":3}            )"));
 }
 
 TEST(ScanErrorTest, SaysWhereAndWhy) {

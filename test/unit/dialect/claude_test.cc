@@ -127,6 +127,20 @@ TEST(ClaudeDescribe, WhoLeads) {
   EXPECT_EQ(agent.head, 1u);
 }
 
+TEST(ClaudeDescribe, ALineThatComesAfterItsChildrenIsNobodysEndInALongFile) {
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) {
+    lines += user("child" + std::to_string(i), "late" + std::to_string(i));
+  }
+  for (int i = 0; i < 1000; ++i) lines += user("late" + std::to_string(i), "");
+  lines += user("end", "");
+  const ClaudeSession session = ClaudeSession::of(lines);
+  for (std::size_t i = 0; i < 2000; ++i) {
+    EXPECT_EQ(session.described[i].leads, i < 1000 ? Leads::kHere : Leads::kNot) << i;
+  }
+  EXPECT_EQ(session.described[2000].leads, Leads::kHere);
+}
+
 // ---- notes
 
 Note note_of(const std::string& kind, const std::string& payload) {

@@ -172,7 +172,9 @@ TEST(Import, WhatHasNotChangedIsNotReadAgain) {
   auto found = importer.find(there);
   ASSERT_EQ(found->sources.size(), 1u);
   EXPECT_FALSE(found->sources[0].is_current);
+  host.opened = 0;
   ASSERT_TRUE(importer.run(found->sources, {}, ignore).ok());
+  EXPECT_EQ(host.opened, 1);
   host.opened = host.looked_at = 0;
   found = importer.find(there);
   EXPECT_TRUE(found->sources[0].is_current);
@@ -180,6 +182,51 @@ TEST(Import, WhatHasNotChangedIsNotReadAgain) {
   ASSERT_TRUE(importer.run(found->sources, {}, ignore).ok());
   EXPECT_EQ(host.opened, 0);
   EXPECT_EQ(host.looked_at, 1);
+}
+
+// Only who reads it from the beginning meets the line that is another now.
+TEST(Import, ASourceThatHasGrownIsReadOnFromWhereItEnded) {
+  ImportMachine machine;
+  std::string& text = machine.host.files[kPath];
+  text = kHeader + line("a", "", "user", "one") + "\n" +
+         line("b", "a", "assistant", std::string(5000, 'x')) + "\n";
+  EXPECT_EQ(machine.import("pi", kPath).added, 3u);
+  text.replace(text.find("one"), 3, "two");
+  text += line("c", "b", "user", "three") + "\n";
+  EXPECT_EQ(machine.import("pi", kPath).added, 1u);
+  text.replace(text.rfind("three"), 5, "other");
+  text += line("d", "c", "user", "four") + "\n";
+  EXPECT_EQ(machine.import("pi", kPath).added, 3u);
+}
+
+// Which sessions there are is asked once, before the first source is read.
+TEST(Import, ASessionThatSomebodyElseMakesMeanwhileIsGoneOnWith) {
+  class RacingHost : public MemoryHost {
+   public:
+    std::function<void()> before_open;
+    Result<std::unique_ptr<fs::HostFile>> open(const std::string& path) override {
+      if (const auto race = std::exchange(before_open, nullptr)) race();
+      return MemoryHost::open(path);
+    }
+  };
+  ImportMachine other;
+  RacingHost host;
+  host.files[kPath] = other.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
+  host.before_open = [&] { EXPECT_EQ(other.import("pi", kPath).added, 2u); };
+  std::vector<ImportReport> reports;
+  const auto done =
+      Importer(other.store, &host)
+          .run({{.agent = "pi", .path = kPath, .part = {}, .files = {kPath}, .session_id = {}}}, {},
+               [&](const ImportReport& report) {
+                 reports.push_back(report);
+                 return true;
+               });
+  ASSERT_TRUE(done.ok());
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_FALSE(reports[0].error);
+  EXPECT_EQ(reports[0].session_id, "pi.s1");
+  EXPECT_EQ(reports[0].added, 0u);
+  EXPECT_EQ(other.said("pi.s1"), std::vector<std::string>{"user: one"});
 }
 
 TEST(Import, ASecondFileOfTheSameSessionHasANameOfItsOwn) {

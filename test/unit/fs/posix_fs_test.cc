@@ -104,6 +104,19 @@ TEST_P(PosixHostile, ADirectoryThatBecomesALinkIsNotEntered) {
   expect_refused("sessions/secret");
 }
 
+TEST_P(PosixHostile, AnUnnamedFileIsNamedInTheDirectoryThatIsThereThen) {
+  const auto early = fs_->create_unnamed("sessions");
+  std::filesystem::rename(root_ / "sessions", root_ / "before");
+  ASSERT_TRUE(fs_->make_dir("sessions").ok());
+  const auto late = fs_->create_unnamed("sessions");
+  ASSERT_TRUE(early.ok() && late.ok());
+  EXPECT_TRUE(fs_->link(**early, "sessions/early").ok());
+  EXPECT_TRUE(fs_->link(**late, "sessions/late").ok());
+  EXPECT_TRUE(std::filesystem::is_empty(root_ / "before"));
+  EXPECT_TRUE(std::filesystem::exists(root_ / "sessions/early"));
+  EXPECT_TRUE(std::filesystem::exists(root_ / "sessions/late"));
+}
+
 TEST_P(PosixHostile, FifosDevicesAndSocketsDoNotHangAndAreRefused) {
   ASSERT_EQ(::mkfifo((root_ / "sessions/fifo").c_str(), 0600), 0);
   expect_refused("sessions/fifo");
