@@ -358,7 +358,7 @@ void add_search(CommandLine& line) {
             .number("--limit", arguments.limit, 1, kFoundMax, "at most this many")
             .option("--after", "CURSOR", arguments.after, "go on after a page")
             .option("--neighbours", "W", arguments.neighbours,
-                    "what entries beside the hits of a question count, 0 to 1 (0.6); 0: none")
+                    "what entries beside the hits of a question count, 0 to 1 (0.5); 0: none")
             .flag("--paths", arguments.paths, "with --json: ids from the root to each hit")
             .option("--queries", "FILE", arguments.queries,
                     "JSON lines {\"id\",\"text\",\"session\"?}; an answer a line; - is stdin")

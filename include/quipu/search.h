@@ -59,7 +59,7 @@ struct SearchOptions {
   /// Beside the best hits of a question (three words or more, without signs and quotes) entries
   /// are found that have none of its words, with this part of the scores of these hits. All that
   /// is asked for here and by fields holds for them, too. 0: nothing without one of the words.
-  double joined_weight = 0.6;
+  double joined_weight = 0.5;
   /// About how long snippets are.
   std::size_t snippet_bytes = 160;
   /// Fill in SearchHit::path.

@@ -48,7 +48,7 @@ TEST_P(SearchNeighbours, OfAQuestionTheyJoin) {
   for (std::size_t i = 1; i < hits.size(); ++i) {
     EXPECT_TRUE(hits[i].neighbour);
     EXPECT_TRUE(hits[i].marks.empty());
-    EXPECT_DOUBLE_EQ(0.6 * hits[0].score, hits[i].score);
+    EXPECT_DOUBLE_EQ(0.5 * hits[0].score, hits[i].score);
     EXPECT_EQ(hits[i].entry_id == "c" ? "what shall I say" : "seen from the bridge in May",
               hits[i].snippet);
   }
