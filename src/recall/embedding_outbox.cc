@@ -94,13 +94,16 @@ constexpr Text kForgetVector{
 const search::IndexTables& embedding_tables() {
   static const search::IndexTables all{
       .name = "embeddings",
-      .version = "1",
+      .version = "2",
       .create = {"CREATE TABLE @embed_queue (fingerprint {key} NOT NULL, hash {key} NOT NULL,"
                  " text {bytes} NOT NULL, tries BIGINT NOT NULL, not_before BIGINT NOT NULL,"
                  " reason TEXT, PRIMARY KEY (fingerprint, hash)) {clustered}",
                  "CREATE INDEX embed_queue_due ON @embed_queue (fingerprint, not_before, hash)",
                  "CREATE TABLE @embed_cache (fingerprint {key} NOT NULL, hash {key} NOT NULL,"
-                 " vector {bytes} NOT NULL, PRIMARY KEY (fingerprint, hash)) {clustered}"},
+                 " vector {bytes} NOT NULL, PRIMARY KEY (fingerprint, hash)) {clustered}",
+                 // What is forgotten is forgotten for all endpoints.
+                 "CREATE INDEX embed_queue_hash ON @embed_queue (hash)",
+                 "CREATE INDEX embed_cache_hash ON @embed_cache (hash)"},
       .drop = {"DROP TABLE IF EXISTS @embed_queue", "DROP TABLE IF EXISTS @embed_cache"},
   };
   return all;

@@ -49,7 +49,7 @@ class IndexDatabase {
   /// In SQLite; `empty` makes an empty database of whatever is in the file, `exists` says whether
   /// there is one: a connection makes it. The connections know `search::tokenizer()`.
   IndexDatabase(std::shared_ptr<sql::Pool> sqlite, std::function<Result<void>()> empty,
-                std::function<bool()> exists);
+                std::function<bool()> exists = {});
   /// In memory.
   explicit IndexDatabase(Clock& clock);
 
