@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <optional>
 #include <random>
@@ -33,6 +34,12 @@ struct Cost {
   double cpu = 0;
   double wall = 0;
 };
+
+// Whatever else the machine does, and files that were deleted a moment ago, only add.
+void keep_least(Cost& least, const Cost& cost) {
+  least.cpu = least.cpu == 0 ? cost.cpu : std::min(least.cpu, cost.cpu);
+  least.wall = least.wall == 0 ? cost.wall : std::min(least.wall, cost.wall);
+}
 
 template <class Work>
 Cost cost_of(Work&& work) {
@@ -149,6 +156,20 @@ void copy_and_parse(const Tree& tree, const stdfs::path& to) {
   ::close(last);
 }
 
+// What was written before a turn is on the disk and leaves the page cache: both turns get
+// memory that was used before. In a virtual machine the first use of memory may cost
+// several times what the copy does, as system time.
+void advise(const stdfs::path& place, int advice) {
+  for (const auto& entry : stdfs::recursive_directory_iterator(place)) {
+    if (!entry.is_regular_file()) continue;
+    const int file = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+    check(file >= 0, "cannot open what was written");
+    ::posix_fadvise(file, 0, 0, advice);
+    ::close(file);
+  }
+}
+void forget(const stdfs::path& place) { advise(place, POSIX_FADV_DONTNEED); }
+
 // CPU a second while nothing happens, after the first look at everything: that is made
 // between the first two questions whether it is over.
 double watch_cost(Store& store, const std::string& place, double seconds) {
@@ -194,25 +215,29 @@ std::vector<Row> import_rows(Fixture& fixture) {
   const Tree tree(fixture.file("agents") / "projects", files);
   const std::string place = tree.place().string();
   const std::string of = std::to_string(files) + " files";
-  std::vector<double> cpu;
-  std::vector<double> wall;
   Cost ours;
   Cost other;
   StoreOptions options;
   options.create = true;
+  copy_and_parse(tree, fixture.file("copied"));
+  forget(fixture.file("copied"));
   for (std::size_t round = 0; round < fixture.sizes().import_rounds; ++round) {
     const std::string number = std::to_string(round);
+    const stdfs::path imported = fixture.file("imported" + number);
+    const stdfs::path copied = fixture.file("copied" + number);
     fixture.scratch().settle();
-    ours = cost_of([&] {
-      Store store = must(Store::open(fixture.file("imported" + number).string(), options), "open");
-      import_tree(store, place, files);
-      must(store.close(), "close");
-    });
+    keep_least(ours, cost_of([&] {
+                 Store store = must(Store::open(imported.string(), options), "open");
+                 import_tree(store, place, files);
+                 must(store.close(), "close");
+               }));
     fixture.scratch().settle();
-    other = cost_of([&] { copy_and_parse(tree, fixture.file("copied" + number)); });
-    cpu.push_back(ours.cpu / other.cpu);
-    wall.push_back(ours.wall / other.wall);
+    forget(imported);
+    keep_least(other, cost_of([&] { copy_and_parse(tree, copied); }));
+    fixture.scratch().settle();
+    forget(copied);
   }
+  advise(fixture.file("imported0"), POSIX_FADV_WILLNEED);
   Store store = must(Store::open(fixture.file("imported0").string()), "open");
   // The catalogue learns of what is new.
   const Cost first = cost_of([&] { import_tree(store, place, files); });
@@ -222,12 +247,12 @@ std::vector<Row> import_rows(Fixture& fixture) {
   return {{.name = "import of " + of + ", CPU / copy + simdjson DOM",
            .ours = ours.cpu,
            .other = other.cpu,
-           .ratio = median(cpu),
+           .ratio = ours.cpu / other.cpu,
            .bar = Bar{Kind::kRatioAtMost, 1.3}},
           {.name = "import of " + of + ", time / copy + simdjson DOM",
            .ours = ours.wall,
            .other = other.wall,
-           .ratio = median(wall),
+           .ratio = ours.wall / other.wall,
            .bar = Bar{Kind::kRatioAtMost, 1.5}},
           {.name = "first import after that of " + of + ", per file",
            .ours = first.wall / static_cast<double>(files)},
