@@ -48,6 +48,14 @@ enum class Mood { kWell, kSilent, kGarbage, kBusy, kTooLong };
 
 class Endpoint : public RecallContract {
  protected:
+  /// An entry of one of the store's own logs.
+  void append(const char* log, const char* id, const char* type, std::string payload) {
+    NewEntry entry;
+    entry.id = id;
+    entry.type = type;
+    entry.payload = std::move(payload);
+    must(SystemLog(store_->backend(), log).append(std::array{entry}));
+  }
   RecallOptions options() const {
     RecallOptions made;
     made.endpoint.url = server_.url("/v1");
@@ -237,13 +245,6 @@ TEST_P(Endpoint, WhatIsForgottenIsNotSentByTablesMadeAnew) {
 TEST_P(Endpoint, WhatIsRedactedIsNotSent) {
   MemoryStore memory(*store_, options());
   KnowledgeIndex knowledge(*store_, options());
-  const auto append = [&](const char* log, const char* id, const char* type, std::string payload) {
-    NewEntry entry;
-    entry.id = id;
-    entry.type = type;
-    entry.payload = std::move(payload);
-    must(SystemLog(store_->backend(), log).append(std::array{entry}));
-  };
   append("memory", "secret", "fact.quipu.memory", R"({"id":"m","text":"a password"})");
   append("knowledge", "secret", "fact.quipu.document", R"({"id":"d","text":"all passwords"})");
   must(memory.upsert(animals()));
@@ -262,13 +263,6 @@ TEST_P(Endpoint, WhatIsRedactedIsNotSent) {
 TEST_P(Endpoint, WhatIsForgottenOrRedactedLeavesNoVector) {
   MemoryStore memory(*store_, options());
   KnowledgeIndex knowledge(*store_, options());
-  const auto append = [&](const char* log, const char* id, const char* type, std::string payload) {
-    NewEntry entry;
-    entry.id = id;
-    entry.type = type;
-    entry.payload = std::move(payload);
-    must(SystemLog(store_->backend(), log).append(std::array{entry}));
-  };
   const auto vectors = [&] {
     const auto engine = must(store_->indexes()->lease());
     const std::string own = model_ + "/%";
