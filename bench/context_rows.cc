@@ -97,16 +97,16 @@ void compact_near_the_end(const Fixture& fixture, Session& session) {
   must(store.close(), "close");
 }
 
-// Start of a program to the end of it.
+// Start of a program to the end of it: a small one, as an agent would be. What this one is linked
+// with takes longer to load than a context to be made.
 double process_cost(const Fixture& fixture, const std::string& session) {
   const std::string store = fixture.store_path().string();
-  const char* const arguments[] = {"quipu_bench", "--context-probe", store.c_str(), session.c_str(),
-                                   nullptr};
+  const char* const arguments[] = {"context_probe", store.c_str(), session.c_str(), nullptr};
   const Stopwatch watch;
   pid_t child = -1;
   // Not fork: it would copy the page tables of a benchmark that has mapped much.
-  check(::posix_spawn(&child, "/proc/self/exe", nullptr, nullptr,
-                      const_cast<char* const*>(arguments), environ) == 0,
+  check(::posix_spawn(&child, CONTEXT_PROBE, nullptr, nullptr, const_cast<char* const*>(arguments),
+                      environ) == 0,
         "posix_spawn");
   int status = 0;
   check(::waitpid(child, &status, 0) == child && status == 0, "the context probe failed");
@@ -131,12 +131,6 @@ Row whole_path_row(Fixture& fixture) {
 }
 
 }  // namespace
-
-int run_context_probe(const std::string& store_path, const std::string& session) {
-  Store store = must(Store::open(store_path), "open");
-  const auto context = must(build_context(store, session, options(false)), "build_context");
-  return context.messages > 0 ? 0 : 1;
-}
 
 // Last of all rows: it adds to the sessions that others compare.
 std::vector<Row> context_rows(Fixture& fixture) {

@@ -109,9 +109,6 @@ int main(int argc, char** argv) {
     if (arguments.size() == 4 && arguments[0] == "--memory-probe") {
       return run_memory_probe(arguments[1], arguments[2], arguments[3]);
     }
-    if (arguments.size() == 3 && arguments[0] == "--context-probe") {
-      return run_context_probe(arguments[1], arguments[2]);
-    }
     Options options;
     if (!read_options(arguments, options)) return usage();
     run(options);

@@ -37,8 +37,6 @@ double memory_of_import(const std::string& store, const std::string& place);
 
 /// Last of all: adds to the sessions that other rows compare.
 std::vector<Row> context_rows(Fixture& fixture);
-/// Its other side: opens a store, makes one request, ends.
-int run_context_probe(const std::string& store, const std::string& session);
 
 /// The other side of memory_rows, in a process of its own: does one thing with a
 /// session and prints the most anonymous memory that it saw, in bytes.

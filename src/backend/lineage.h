@@ -41,6 +41,9 @@ class LogView {
   /// Less than the log's size when its end is torn or being written.
   virtual std::uint64_t settled_bytes() const = 0;
   virtual Result<StoredEntry> entry(Ordinal own) const = 0;
+  /// From the only reader of this view, who goes from entry to entry: the texts of those
+  /// before `own` are not looked at any more. A hint; they can be asked for again.
+  virtual void done_before([[maybe_unused]] Ordinal own) const {}
   /// The places of all entries at once: what a tree is made from.
   virtual Result<std::vector<Placement>> places() const = 0;
   virtual Result<std::string> id(Ordinal own) const = 0;

@@ -28,6 +28,7 @@ Result<std::optional<EntryView>> EntryReader::next() {
   const Ordinal visible = state_->next++;
   const Lineage& lineage = *state_->lineage;
   EntryText& text = state_->text;
+  if (visible > lineage.base()) lineage.own().done_before(visible - lineage.base());
   TRY(read_entry(lineage, visible, text));
   TRY_ASSIGN(const StoredEntry stored, lineage.entry(visible));
   EntryView view;

@@ -98,6 +98,29 @@ TEST_P(Tables, ASessionsRowFollowsWhatIsSaidOfIt) {
   EXPECT_EQ("s1|u1", rows("SELECT parent_session_id, parent_entry_id FROM @lineage", 2));
 }
 
+// Nearly all appends leave the row alone; those that say something new must not.
+TEST_P(Tables, ASessionsRowHasTheLastModelAndTheTimeOfTheLastEntry) {
+  ASSERT_TRUE(target_.create("s1").ok());
+  int number = 0;
+  const auto say = [&](const std::string& model) {
+    ++number;
+    append({R"({"id":"m)" + std::to_string(number) + R"(","timestamp":"2026-03-01T09:30:0)" +
+            std::to_string(number) + R"(.000Z","type":"message","payload":{"role":"assistant",)" +
+            (model.empty() ? "" : R"("model":")" + model + R"(",)") + R"("content":"x"}})"});
+    return rows("SELECT model, updated_at FROM @chat_sessions", 2);
+  };
+  EXPECT_EQ("one|2026-03-01T09:30:01.000Z", say("one"));
+  EXPECT_EQ("one|2026-03-01T09:30:02.000Z", say(""));
+  EXPECT_EQ("two|2026-03-01T09:30:03.000Z", say("two"));
+  EXPECT_EQ("two|2026-03-01T09:30:04.000Z", say("two"));
+  // Another process says something else in between.
+  StoreTarget other(fresh_.url(), Door::kLines);
+  ASSERT_TRUE(
+      other.append("s1", {{R"({"id":"o","type":"model_change","payload":{"model":"other"}})"}}, {})
+          .ok());
+  EXPECT_EQ("two|2026-03-01T09:30:05.000Z", say("two"));
+}
+
 TEST_P(Tables, RuntimeStateIsThatOfTheRuntime) {
   ASSERT_TRUE(target_.create("s1").ok());
   Runtime runtime(target_.store(), "s1");
@@ -145,7 +168,8 @@ TEST_P(Tables, RepairMakesThemAnew) {
   };
   const std::string before = all();
   change("UPDATE @entries SET role = NULL, parts = NULL");
-  change("UPDATE @chat_sessions SET title = 'other'");
+  change("UPDATE @sessions SET title = 'other'");
+  change("UPDATE @heads SET updated_at = 'then'");
   ASSERT_NE(before, all());
   ASSERT_TRUE(target_.api().repair_session("s1").ok());
   EXPECT_EQ(before, all());

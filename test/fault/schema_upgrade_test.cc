@@ -260,6 +260,50 @@ TEST_P(SchemaUpgrade, PartsOfTheFirstVersionAreFoundInTheirLines) {
   EXPECT_EQ(4, must(engine->number("SELECT count(*) FROM @message_parts")));
 }
 
+// In the second version the time of the last entry stood in the session's own row.
+TEST_P(SchemaUpgrade, SessionsOfTheSecondVersionKeepTheirTimes) {
+  const ScratchCache cache;
+  move_on();
+  const std::string url = GetParam() ? url_ : "sqlite:" + scratch_.path() + "/second.db";
+  {
+    Store store = must(Store::open(url, {.create = true}));
+    must(store.sessions().create_session({.id = "s", .title = "Maps"}));
+    must(store.sessions().append_session_entries("s", batch_of("a", 2)));
+    must(store.close());
+  }
+  const auto engine = [&] {  // a connection keeps the plans it has made
+    return must(must(sqlstore::connections(url, false, Clock::system(), milliseconds(5000)))());
+  };
+  std::vector<sql::Command> back;
+  for (const char* text :
+       {"DROP VIEW @chat_sessions", "ALTER TABLE @sessions RENAME TO chat_sessions",
+        "ALTER TABLE @chat_sessions ADD COLUMN updated_at TEXT NOT NULL DEFAULT 'then'",
+        "ALTER TABLE @heads DROP COLUMN updated_at",
+        "UPDATE @quipu_schema SET version = 2, taken = 0"}) {
+    back.push_back({.text = text});
+  }
+  must(engine()->commit(back));
+  {
+    Store older = must(Store::open(url));
+    EXPECT_EQ(must(older.sessions().load_session_entries("s")).size(), 3u);
+    EXPECT_EQ(code_of(older.sessions().append_session_entries("s", batch_of("b", 1))),
+              Code::kUnsupported);
+  }
+  must(upgrade_store(url, {.have_backup = true}));
+  const auto session = [&] {
+    const auto open = engine();
+    const auto rows = must(open->ask("SELECT title, updated_at FROM @chat_sessions"));
+    EXPECT_TRUE(must(rows->next()));
+    return std::string(rows->text(0)) + " " + std::string(rows->text(1));
+  };
+  EXPECT_EQ(session(), "Maps then");
+  Store store = must(Store::open(url));
+  NewEntry later = batch_of("b", 1).front();
+  later.timestamp = "2030-01-01T00:00:00.000Z";
+  must(store.sessions().append_session_entries("s", {&later, 1}));
+  EXPECT_EQ(session(), "Maps 2030-01-01T00:00:00.000Z");
+}
+
 // --- PostgreSQL --------------------------------------------------------------------------
 
 class PostgresUpgrade : public OnPostgres {};

@@ -37,10 +37,10 @@ constexpr Rule kRules[] = {
      " WHERE e.type = 'message' AND (m.role IS NOT 'user' OR json_extract(p.payload, '$.text')"
      " IS NOT json_extract(e.line, '$.payload.content'))"},
     {"a session without its log, or a log without its session",
-     "SELECT abs((SELECT count(*) FROM chat_sessions) - (SELECT count(*) FROM heads"
+     "SELECT abs((SELECT count(*) FROM sessions) - (SELECT count(*) FROM heads"
      " WHERE session_id NOT LIKE 'system/%'))"},
     {"a fork without its parent",
-     "SELECT count(*) FROM chat_sessions s LEFT JOIN lineage l ON l.session_id = s.id"
+     "SELECT count(*) FROM sessions s LEFT JOIN lineage l ON l.session_id = s.id"
      " WHERE l.parent_session_id IS NOT s.parent_session_id"},
 };
 

@@ -35,7 +35,7 @@ class PostgresPlace {
     for (const char* text :
          {"DELETE FROM @entries", "DELETE FROM @heads", "DELETE FROM @lineage",
           "DELETE FROM @attachments", "DELETE FROM @attachment_chunks", "DELETE FROM @projects",
-          "DELETE FROM @chat_sessions", "DELETE FROM @session_runtime_state"}) {
+          "DELETE FROM @sessions", "DELETE FROM @session_runtime_state"}) {
       commands.push_back({.text = text});
     }
     if (auto done = engine_->commit(commands); !done.ok()) give_up(done.error());

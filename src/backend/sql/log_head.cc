@@ -75,11 +75,11 @@ Result<std::optional<LogHead>> read_head(sql::Engine& engine, std::string_view s
   head.tail_id = rows->text(8);
   decode_last_facts(rows->text(9), head.fold);
   if (!rows->is_null(10)) {
-    head.runtime = {.run_id = std::string(rows->text(10)),
-                    .is_processing = rows->integer(11) != 0,
-                    .generation = rows->integer(12),
-                    .queued = std::string(rows->text(13)),
-                    .pending = std::string(rows->text(14))};
+    head.computed = {.run_id = std::string(rows->text(10)),
+                     .is_processing = rows->integer(11) != 0,
+                     .generation = rows->integer(12),
+                     .queued = std::string(rows->text(13)),
+                     .pending = std::string(rows->text(14))};
   }
   return std::optional(std::move(head));
 }

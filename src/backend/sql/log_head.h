@@ -1,4 +1,4 @@
-// LogHead: where a log stands. One row of `heads`, with the runtime state beside it: all
+// LogHead: where a log stands. One row of `heads`, with what is computed beside it: all
 // that an append has to know.
 #pragma once
 
@@ -12,13 +12,16 @@
 
 namespace quipu::sqlstore {
 
-/// A row of `session_runtime_state`. Arrays are JSON; their elements have an `id`.
-struct RuntimeRow {
+/// What is computed from entries and changes with them: a row of `session_runtime_state`, where
+/// arrays are JSON and their elements have an `id`, and the model in the row of `sessions`.
+struct ComputedState {
   std::string run_id{};
   bool is_processing = false;
   std::int64_t generation = 0;
   std::string queued = "[]";
   std::string pending = "[]";
+  /// Nearly every message names the model that the row has. Nothing: not known here.
+  std::optional<std::string> model{};
 };
 
 struct LogHead {
@@ -29,7 +32,7 @@ struct LogHead {
   std::int64_t modified_ms = 0;
   std::string head_id{};  // empty: no node yet
   std::string tail_id{};
-  RuntimeRow runtime{};
+  ComputedState computed{};
 };
 
 /// Nothing when there is no such log.

@@ -143,9 +143,27 @@ constexpr Text kSecond[] = {
      " payload is JSON.'"},
 };
 
+// When a session was last added to changes with every append, the rest of its row hardly ever.
+// It stands in `heads`, which an append writes anyway, so that it writes one page less.
+constexpr Text kThird[] = {
+    "ALTER TABLE @heads ADD COLUMN updated_at TEXT NOT NULL DEFAULT ''",
+    "UPDATE @heads SET updated_at = COALESCE((SELECT s.updated_at FROM @chat_sessions s"
+    " WHERE s.id = session_id), '')",
+    "ALTER TABLE @chat_sessions DROP COLUMN updated_at",
+    "ALTER TABLE @chat_sessions RENAME TO sessions",
+    "CREATE VIEW @chat_sessions AS SELECT s.id, s.title, s.created_at, h.updated_at, s.model,"
+    " s.working_directory, s.sdk_session_id, s.project_id, s.sdk_cwd, s.is_archived,"
+    " s.parent_session_id, s.summary, s.summary_updated_at, s.status, s.agent_id"
+    " FROM @sessions s JOIN @heads h ON h.session_id = s.id",
+    {kNothing, "COMMENT ON TABLE @sessions IS 'Computed: what was said of each session.'"},
+    {kNothing,
+     "COMMENT ON VIEW @chat_sessions IS 'The sessions, with the time of their last entry.'"},
+};
+
 constexpr sql::Version kVersions[] = {
     {.what = "the tables of a store", .statements = kFirst},
     {.what = "parts of messages are a view: their text is stored once", .statements = kSecond},
+    {.what = "an append writes no row of its session", .statements = kThird},
 };
 
 }  // namespace

@@ -132,7 +132,7 @@ void SqlAppend::add(std::string json, const FoldInput& input) {
   if (head_.fold.head == visible) head_.head_id = line.id;
   if (head_.fold.head != head_before && head_.fold.head != visible) head_.head_id = input.target;
   head_.bytes += line.json.size() + 1;  // with a line feed
-  line.message = tables_.add(envelope, line.json, own, head_.runtime);
+  line.message = tables_.add(envelope, line.json, own, head_.computed);
 }
 
 std::vector<sql::Command> SqlAppend::commands(std::int64_t now_ms) {
@@ -146,13 +146,13 @@ std::vector<sql::Command> SqlAppend::commands(std::int64_t now_ms) {
          .params = {session_id_, head_.number, std::int64_t{fold.count},
                     static_cast<std::int64_t>(head_.bytes), now_ms, std::int64_t{fold.base},
                     ordinal_param(fold.head), std::int64_t{fold.head_depth}, head_.head_id,
-                    head_.tail_id, facts_}});
+                    head_.tail_id, facts_, lines_.back().timestamp}});
   } else {
-    all.push_back(
-        {.text = kMoveHead,
-         .params = {std::int64_t{fold.count}, static_cast<std::int64_t>(head_.bytes), now_ms,
-                    ordinal_param(fold.head), std::int64_t{fold.head_depth}, head_.head_id,
-                    head_.tail_id, facts_, session_id_, std::int64_t{first_}}});
+    all.push_back({.text = kMoveHead,
+                   .params = {std::int64_t{fold.count}, static_cast<std::int64_t>(head_.bytes),
+                              now_ms, ordinal_param(fold.head), std::int64_t{fold.head_depth},
+                              head_.head_id, head_.tail_id, facts_, lines_.back().timestamp,
+                              session_id_, std::int64_t{first_}}});
     if (session_id_.starts_with(kSystemPrefix)) {
       all.push_back({.text = kRequireHead, .params = {session_id_}});
     }
@@ -172,7 +172,7 @@ std::vector<sql::Command> SqlAppend::commands(std::int64_t now_ms) {
     }
   }
   all.push_back(std::move(entries));
-  tables_.write(head_.runtime, all);
+  tables_.write(head_.computed, all);
   return all;
 }
 

@@ -4,7 +4,7 @@
 //   entries                                   the log, verbatim: the truth
 //   heads, lineage                            where logs end, what forks go on from
 //   attachments, attachment_chunks            large parts of payloads
-//   chat_sessions, messages, message_parts,   computed from entries, in the same
+//   sessions, messages, message_parts,        computed from entries, in the same
 //   session_runtime_state, projects             transaction; for people and other programs
 //   quipu_schema, quipu_store                 version of all this; id of the store
 //

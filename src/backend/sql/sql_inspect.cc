@@ -17,12 +17,12 @@ constexpr std::int64_t kRowsAtOnce = 256;
 
 // Refuses the commit when somebody appended meanwhile.
 constexpr sql::Text kUnmoved =
-    "UPDATE @heads SET entries = CASE WHEN entries = $1 THEN entries ELSE NULL END"
-    " WHERE session_id = $2";
+    "UPDATE @heads SET updated_at = $1,"
+    " entries = CASE WHEN entries = $2 THEN entries ELSE NULL END WHERE session_id = $3";
 constexpr sql::Text kForget[] = {
     "DELETE FROM @session_runtime_state WHERE session_id = $1",
     "DELETE FROM @lineage WHERE session_id = $1",
-    "DELETE FROM @chat_sessions WHERE id = $1",
+    "DELETE FROM @sessions WHERE id = $1",
 };
 
 struct CheckedRow {
@@ -172,15 +172,18 @@ Result<RepairReport> SqlBackend::repair(const std::string& session_id) {
   report.session_id = session_id;
   report.remaining = found.problems;
   TRY_ASSIGN(const LogHead head, head_of(*primary_, session_id));
-  RuntimeRow runtime;
+  ComputedState computed;
+  std::string updated_at;
   std::deque<std::string> lines;
   Tables tables(session_id);
   sql::Command shown{.text = kShowMessages};
   TRY(for_each_row(*primary_, session_id, [&](const CheckedRow& row) -> Result<void> {
     if (row.ordinal >= head.fold.count) return {};
     const std::string& line = lines.emplace_back(row.line);
+    const Envelope entry = read_envelope(line);
+    updated_at = entry.timestamp.view();
     const MessageColumns message =
-        tables.add(read_envelope(line), line, static_cast<Ordinal>(row.ordinal), runtime);
+        tables.add(entry, line, static_cast<Ordinal>(row.ordinal), computed);
     for (const sql::Param& param :
          {text_param(message.role), text_param(message.usage),
           sql::Param(std::int64_t{message.is_summary}), text_param(message.parts),
@@ -190,12 +193,13 @@ Result<RepairReport> SqlBackend::repair(const std::string& session_id) {
     return {};
   }));
   std::vector<sql::Command> commands;
-  commands.push_back({.text = kUnmoved, .params = {std::int64_t{head.fold.count}, session_id}});
+  commands.push_back(
+      {.text = kUnmoved, .params = {updated_at, std::int64_t{head.fold.count}, session_id}});
   for (const sql::Text& text : kForget) commands.push_back({.text = text, .params = {session_id}});
   // Before what is redacted is hidden again.
   if (!shown.params.empty()) commands.push_back(std::move(shown));
   // A session's row is made before it is changed.
-  tables.write(runtime, commands);
+  tables.write(computed, commands);
   auto done = commit(commands, sql::Sync::kNow);
   if (!done.ok() && done.error().code() == Code::kIdConflict) {
     return Error(Code::kBusy, "somebody appends to session " + session_id);

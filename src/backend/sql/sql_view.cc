@@ -102,6 +102,16 @@ Result<StoredEntry> SqlView::entry(Ordinal own) const {
   return StoredEntry{.place = row.place, .text = row.line};
 }
 
+void SqlView::done_before(Ordinal own) const {
+  const Ordinal number = own / length_;
+  if (number <= let_go_.load(std::memory_order_relaxed)) return;
+  MutexLock lock(mutex_);
+  for (Ordinal i = let_go_.exchange(number); i < number; ++i) {
+    const Stretch* const stretch = stretches_[i].exchange(nullptr);
+    std::erase_if(owned_, [stretch](const auto& one) { return one.get() == stretch; });
+  }
+}
+
 Result<std::vector<Placement>> SqlView::places() const {
   return pool_->reading([&](sql::Engine& engine) -> Result<std::vector<Placement>> {
     const sql::Param params[] = {session_id_, std::int64_t{head_.fold.count}};
@@ -124,6 +134,16 @@ Result<std::vector<Placement>> SqlView::places() const {
 Result<std::string> SqlView::id(Ordinal own) const {
   if (own + 1 == head_.fold.count) return head_.tail_id;
   if (own + head_.fold.base == head_.fold.head) return head_.head_id;
+  // A reader looks back at branch points, and needs no more of them than this.
+  if (own / length_ < let_go_.load(std::memory_order_relaxed)) {
+    return pool_->reading([&](sql::Engine& engine) -> Result<std::string> {
+      const sql::Param params[] = {session_id_, std::int64_t{own}};
+      TRY_ASSIGN(const auto rows, engine.ask(kReadId, params));
+      TRY_ASSIGN(const bool is_there, rows->next());
+      if (!is_there) return missing(session_id_, own);
+      return std::string(rows->text(0));
+    });
+  }
   TRY_ASSIGN(const StoredEntry found, entry(own));
   return std::string(read_envelope_prefix(found.text).id.view());
 }

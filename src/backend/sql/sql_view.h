@@ -1,7 +1,8 @@
 // SqlView: one log at one moment. A log only grows, so a moment is a number of entries.
 //
 // Entries are fetched in stretches, when one of them is asked for, and kept as long as the
-// view lives: a row at a time would be a round trip an entry.
+// view lives or until its reader is done with them: a row at a time would be a round trip an
+// entry.
 //
 // Thread-safety: every call from every thread.
 #pragma once
@@ -26,6 +27,7 @@ class SqlView : public LogView {
   std::uint32_t damaged() const override { return 0; }
   std::uint64_t settled_bytes() const override { return head_.bytes; }
   Result<StoredEntry> entry(Ordinal own) const override EXCLUDES(mutex_);
+  void done_before(Ordinal own) const override EXCLUDES(mutex_);
   Result<std::vector<Placement>> places() const override;
   Result<std::string> id(Ordinal own) const override;
   Result<std::optional<Ordinal>> find(std::string_view id) const override;
@@ -59,9 +61,10 @@ class SqlView : public LogView {
   const std::string session_id_;
   const LogHead head_;
   const Ordinal length_;  // entries in a stretch
-  // What has been fetched is read without the mutex, and never taken out.
+  // What has been fetched is read without the mutex.
   mutable std::vector<std::atomic<const Stretch*>> stretches_;
   mutable std::atomic<const Stretch*> tail_{nullptr};  // the last entry alone
+  mutable std::atomic<Ordinal> let_go_{0};             // the stretches before it
   mutable Mutex mutex_;
   mutable std::vector<std::unique_ptr<const Stretch>> owned_ GUARDED_BY(mutex_);
 };

@@ -38,13 +38,15 @@ inline constexpr Text kRequireHead =
 
 inline constexpr Text kMakeHead =
     "INSERT INTO @heads (session_id, number, entries, bytes, modified_ms, base, head, head_depth,"
-    " head_id, tail_id, last_facts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    " head_id, tail_id, last_facts, updated_at)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 
 /// The compare-and-set on the tail: when others were faster it changes nothing, and the
 /// entries that follow in the same commit are refused by their key.
 inline constexpr Text kMoveHead =
     "UPDATE @heads SET entries = $1, bytes = $2, modified_ms = $3, head = $4, head_depth = $5,"
-    " head_id = $6, tail_id = $7, last_facts = $8 WHERE session_id = $9 AND entries = $10";
+    " head_id = $6, tail_id = $7, last_facts = $8, updated_at = $9"
+    " WHERE session_id = $10 AND entries = $11";
 
 inline constexpr Text kAddEntries{
     "INSERT INTO @entries (session_id, ordinal, id, type, parent, depth, orphan, created_at, crc,"
@@ -66,6 +68,8 @@ inline constexpr Text kReadPlaces =
 
 inline constexpr Text kFindEntry =
     "SELECT ordinal, type, depth FROM @entries WHERE session_id = $1 AND id = $2";
+
+inline constexpr Text kReadId = "SELECT id FROM @entries WHERE session_id = $1 AND ordinal = $2";
 
 inline constexpr Text kReadChecked =
     "SELECT id, type, parent, depth, orphan, line, ordinal, crc FROM @entries"
@@ -97,18 +101,17 @@ inline constexpr Text kMakeLineage =
     "INSERT INTO @lineage (session_id, parent_session_id, parent_entry_id) VALUES ($1, $2, $3)";
 
 inline constexpr Text kMakeSession =
-    "INSERT INTO @chat_sessions (id, title, created_at, updated_at, working_directory, sdk_cwd,"
-    " project_id, agent_id, parent_session_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    "INSERT INTO @sessions (id, title, created_at, working_directory, sdk_cwd, project_id,"
+    " agent_id, parent_session_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 /// Null leaves a column as it is.
 inline constexpr Text kChangeSession =
-    "UPDATE @chat_sessions SET updated_at = COALESCE($1, updated_at),"
-    " title = COALESCE($2, title), model = COALESCE($3, model),"
-    " working_directory = COALESCE($4, working_directory), sdk_cwd = COALESCE($5, sdk_cwd),"
-    " sdk_session_id = COALESCE($6, sdk_session_id), project_id = COALESCE($7, project_id),"
-    " status = COALESCE($8, status), is_archived = COALESCE($9, is_archived),"
-    " summary = COALESCE($10, summary), summary_updated_at = COALESCE($11, summary_updated_at)"
-    " WHERE id = $12";
+    "UPDATE @sessions SET title = COALESCE($1, title), model = COALESCE($2, model),"
+    " working_directory = COALESCE($3, working_directory), sdk_cwd = COALESCE($4, sdk_cwd),"
+    " sdk_session_id = COALESCE($5, sdk_session_id), project_id = COALESCE($6, project_id),"
+    " status = COALESCE($7, status), is_archived = COALESCE($8, is_archived),"
+    " summary = COALESCE($9, summary), summary_updated_at = COALESCE($10, summary_updated_at)"
+    " WHERE id = $11";
 
 /// What the views `messages` and `message_parts` show of an entry, made anew.
 inline constexpr Text kShowMessages{

@@ -18,7 +18,6 @@ using json::Kind;
 
 // The columns of kChangeSession.
 enum Column : std::uint8_t {
-  kUpdated,
   kTitle,
   kModel,
   kDirectory,
@@ -97,7 +96,7 @@ std::string_view Tables::keep(std::string text) {
 }
 
 MessageColumns Tables::add(const Envelope& entry, std::string_view line, Ordinal ordinal,
-                           RuntimeRow& runtime) {
+                           ComputedState& computed) {
   if (session_id_.starts_with(kSystemPrefix)) {
     add_project(entry);
     return {};
@@ -106,18 +105,16 @@ MessageColumns Tables::add(const Envelope& entry, std::string_view line, Ordinal
     add_header(entry);
     return {};
   }
-  changes_session_ = true;
-  change_[kUpdated] = keep(std::string(entry.timestamp.view()));
   switch (entry.type_code) {
     case EntryType::kMessage:
-      return add_message(entry, line);
+      return add_message(entry, line, computed);
     case EntryType::kCompactionSummary:
       return add_summary(entry, line);
     case EntryType::kSessionInfo:
       add_info(entry);
       break;
     case EntryType::kModelChange:
-      change_[kModel] = keep(text_member(entry.payload, "model"));
+      change_model(text_member(entry.payload, "model"), computed);
       break;
     case EntryType::kRedaction:
       others_.push_back(
@@ -125,7 +122,7 @@ MessageColumns Tables::add(const Envelope& entry, std::string_view line, Ordinal
            .params = {session_id_, keep(text_member(entry.payload, "targetEntryId"))}});
       break;
     default:
-      change_runtime(entry, runtime);
+      change_runtime(entry, computed);
       break;
   }
   return {};
@@ -139,7 +136,7 @@ void Tables::add_header(const Envelope& entry) {
   const std::string_view parent = keep(header.parent_session);
   others_.push_back(
       {.text = kMakeSession,
-       .params = {session_id_, keep(header.title), time, time, cwd, cwd, keep(header.project_id),
+       .params = {session_id_, keep(header.title), time, cwd, cwd, keep(header.project_id),
                   keep(header.agent_id), is_fork ? sql::Param(parent) : sql::Param()}});
   if (!is_fork) return;
   others_.push_back(
@@ -160,10 +157,17 @@ void Tables::add_info(const Envelope& entry) {
   if (info.archived) change_[kArchived] = std::int64_t{*info.archived};
 }
 
-MessageColumns Tables::add_message(const Envelope& entry, std::string_view line) {
+void Tables::change_model(std::string model, ComputedState& computed) {
+  if (computed.model == model) return;
+  computed.model = model;
+  change_[kModel] = keep(std::move(model));
+}
+
+MessageColumns Tables::add_message(const Envelope& entry, std::string_view line,
+                                   ComputedState& computed) {
   std::vector<PartView> parts;
   const MessageView message = read_message(entry.payload, parts);
-  if (!message.model.empty()) change_[kModel] = keep(json::decode_string(message.model));
+  if (!message.model.empty()) change_model(json::decode_string(message.model), computed);
   PartPlaces places(line);
   for (const PartView& part : parts) {
     const bool is_bare = part.whole.empty();  // the content was a string
@@ -199,7 +203,7 @@ void Tables::add_project(const Envelope& entry) {
 }
 
 // What runtime.h reads from the same facts.
-void Tables::change_runtime(const Envelope& entry, RuntimeRow& runtime) {
+void Tables::change_runtime(const Envelope& entry, ComputedState& computed) {
   const auto id_in = [&](std::string_view key) { return text_member(entry.payload, key); };
   const auto own_or = [&](std::string_view key) {
     std::string id = id_in(key);
@@ -207,27 +211,27 @@ void Tables::change_runtime(const Envelope& entry, RuntimeRow& runtime) {
   };
   switch (entry.type_code) {
     case EntryType::kRunStart: {
-      runtime.run_id = entry.id.view();
-      runtime.is_processing = true;
+      computed.run_id = entry.id.view();
+      computed.is_processing = true;
       const auto generation = json::find_member(entry.payload, "generation");
-      runtime.generation =
+      computed.generation =
           generation ? std::strtoll(std::string(generation->value).c_str(), nullptr, 10) : 0;
       break;
     }
     case EntryType::kRunEnd:
-      if (id_in("runId") == runtime.run_id) runtime.is_processing = false;
+      if (id_in("runId") == computed.run_id) computed.is_processing = false;
       break;
     case EntryType::kQueueAdd:
-      runtime.queued = with_element(runtime.queued, own_or("queueId"), entry.payload);
+      computed.queued = with_element(computed.queued, own_or("queueId"), entry.payload);
       break;
     case EntryType::kQueueRemove:
-      runtime.queued = without_element(runtime.queued, id_in("queueId"));
+      computed.queued = without_element(computed.queued, id_in("queueId"));
       break;
     case EntryType::kPermissionRequest:
-      runtime.pending = with_element(runtime.pending, own_or("requestId"), entry.payload);
+      computed.pending = with_element(computed.pending, own_or("requestId"), entry.payload);
       break;
     case EntryType::kPermissionResolve:
-      runtime.pending = without_element(runtime.pending, id_in("requestId"));
+      computed.pending = without_element(computed.pending, id_in("requestId"));
       break;
     default:
       return;
@@ -235,17 +239,20 @@ void Tables::change_runtime(const Envelope& entry, RuntimeRow& runtime) {
   runtime_changed_ = keep(std::string(entry.timestamp.view()));
 }
 
-void Tables::write(const RuntimeRow& runtime, std::vector<sql::Command>& commands) {
+void Tables::write(const ComputedState& computed, std::vector<sql::Command>& commands) {
   std::move(others_.begin(), others_.end(), std::back_inserter(commands));
-  if (changes_session_) {
+  const auto is_change = [](const sql::Param& param) {
+    return param.kind() != sql::Param::Kind::kNull;
+  };
+  if (std::any_of(change_.begin(), change_.end(), is_change)) {
     change_[kSession] = session_id_;
     commands.push_back({.text = kChangeSession, .params = std::move(change_)});
   }
   if (runtime_changed_.empty()) return;
   commands.push_back(
       {.text = kSetRuntime,
-       .params = {session_id_, runtime.run_id, std::int64_t{runtime.is_processing},
-                  runtime.generation, runtime.queued, runtime.pending, runtime_changed_}});
+       .params = {session_id_, computed.run_id, std::int64_t{computed.is_processing},
+                  computed.generation, computed.queued, computed.pending, runtime_changed_}});
 }
 
 }  // namespace quipu::sqlstore

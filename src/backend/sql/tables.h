@@ -1,4 +1,4 @@
-// Tables: what entries mean in the tables that other programs read: chat_sessions,
+// Tables: what entries mean in the tables that other programs read: sessions,
 // session_runtime_state, projects, and the views messages and message_parts. Written in the
 // transaction that stores the entries, computed from them alone, so that all of it can be made
 // again (SqlBackend::repair).
@@ -36,18 +36,19 @@ class Tables {
   /// The next entry of the log, read from `line`, which must outlive this. The first entry of
   /// a log makes the session's row.
   MessageColumns add(const Envelope& entry, std::string_view line, Ordinal ordinal,
-                     RuntimeRow& runtime);
+                     ComputedState& computed);
 
   /// Adds what has to be written. Once, after the last entry.
-  void write(const RuntimeRow& runtime, std::vector<sql::Command>& commands);
+  void write(const ComputedState& computed, std::vector<sql::Command>& commands);
 
  private:
   void add_header(const Envelope& entry);
   void add_info(const Envelope& entry);
-  MessageColumns add_message(const Envelope& entry, std::string_view line);
+  void change_model(std::string model, ComputedState& computed);
+  MessageColumns add_message(const Envelope& entry, std::string_view line, ComputedState& computed);
   MessageColumns add_summary(const Envelope& entry, std::string_view line);
   void add_project(const Envelope& entry);
-  void change_runtime(const Envelope& entry, RuntimeRow& runtime);
+  void change_runtime(const Envelope& entry, ComputedState& computed);
 
   /// Keeps a text until the commands have been carried out. A NUL, which PostgreSQL has
   /// no place for, becomes U+FFFD.
@@ -56,9 +57,8 @@ class Tables {
   std::string_view session_id_;
   std::deque<std::string> kept_;
   std::vector<sql::Command> others_;                              // sessions, projects
-  std::vector<sql::Param> change_ = std::vector<sql::Param>(12);  // of kChangeSession
-  bool changes_session_ = false;
-  std::string_view runtime_changed_;  // when; empty: not at all
+  std::vector<sql::Param> change_ = std::vector<sql::Param>(11);  // of kChangeSession
+  std::string_view runtime_changed_;                              // when; empty: not at all
 };
 
 }  // namespace quipu::sqlstore
