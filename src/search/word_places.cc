@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/varint.h"
+
 namespace quipu::search {
 namespace {
-
-void append_number(std::string& to, std::uint64_t number) {
-  for (; number >= 0x80; number >>= 7) to += static_cast<char>(number | 0x80);
-  to += static_cast<char>(number);
-}
 
 // Reads from the front of it.
 class Reader {
@@ -18,16 +15,7 @@ class Reader {
 
   bool is_at_end() const { return left_.empty(); }
 
-  std::optional<std::uint64_t> number() {
-    std::uint64_t number = 0;
-    for (unsigned shift = 0; shift < 64 && !left_.empty(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(left_.front());
-      left_.remove_prefix(1);
-      number |= std::uint64_t{byte & 0x7fU} << shift;
-      if (byte < 0x80) return number;
-    }
-    return std::nullopt;
-  }
+  std::optional<std::uint64_t> number() { return take_varint(left_); }
 
   std::optional<std::string_view> piece() {
     const auto length = number();
@@ -51,16 +39,16 @@ std::string bytes_of(const std::map<std::string, std::vector<Place>>& words, boo
     for (const Place& place : places) {
       in_context += place.is_context ? 1 : 0;
       if (!with_places) continue;
-      append_number(about, (place.at - last) << 1 | (place.is_context ? 1 : 0));
+      append_varint(about, (place.at - last) << 1 | (place.is_context ? 1 : 0));
       last = place.at;
     }
     if (!with_places) {
-      append_number(about, places.size() - in_context);
-      append_number(about, in_context);
+      append_varint(about, places.size() - in_context);
+      append_varint(about, in_context);
     }
-    append_number(out, word.size());
+    append_varint(out, word.size());
     out += word;
-    append_number(out, about.size());
+    append_varint(out, about.size());
     out += about;
   }
   return out;

@@ -7,18 +7,13 @@
 #include <limits>
 
 #include "base/sha256.h"
+#include "base/varint.h"
 
 namespace quipu::view {
 namespace {
 
 // Beyond this nothing is a cost: a billion dollars.
 constexpr double kCostMax = 1e9;
-
-// Numbers are written in groups of seven bits, lowest first, as in LEB128.
-void put_number(std::string& out, std::uint64_t number) {
-  for (; number >= 0x80; number >>= 7) out += static_cast<char>(number | 0x80);
-  out += static_cast<char>(number);
-}
 
 // As it lies in memory: the file is this machine's.
 void put_word(std::string& out, std::uint64_t word) {
@@ -28,13 +23,13 @@ void put_word(std::string& out, std::uint64_t word) {
 }
 
 void put_text(std::string& out, std::string_view text) {
-  put_number(out, text.size());
+  append_varint(out, text.size());
   out += text;
 }
 
 // From -1 on, which is what is not known.
 void put_signed(std::string& out, std::int64_t number) {
-  put_number(out, static_cast<std::uint64_t>(number + 1));
+  append_varint(out, static_cast<std::uint64_t>(number + 1));
 }
 
 /// Reads what was written, and nothing more once something is not that.
@@ -46,13 +41,7 @@ class Bytes {
   std::string_view left() const { return text_; }
 
   std::uint64_t number() {
-    std::uint64_t number = 0;
-    for (unsigned shift = 0; shift < 64 && !text_.empty(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(text_.front());
-      text_.remove_prefix(1);
-      number |= std::uint64_t{byte & 0x7fU} << shift;
-      if (byte < 0x80) return number;
-    }
+    if (const auto number = take_varint(text_)) return *number;
     ok_ = false;
     text_ = {};
     return 0;
@@ -133,10 +122,10 @@ std::string pack_requests(const std::vector<Request>& requests) {
     put_word(out, request.key.high);
     put_word(out, request.key.low);
     const std::int64_t time = request.time_ms.value_or(0);
-    put_number(out, request.time_ms ? 1 + zigzag(time - before) : 0);
+    append_varint(out, request.time_ms ? 1 + zigzag(time - before) : 0);
     if (request.time_ms) before = time;
-    for (const auto name : kNames) put_number(out, request.*name);
-    for (const auto count : kCounts) put_number(out, request.*count);
+    for (const auto name : kNames) append_varint(out, request.*name);
+    for (const auto count : kCounts) append_varint(out, request.*count);
     put_signed(out, request.cost_nano_usd);
     put_signed(out, request.latency_ms);
   }
@@ -169,7 +158,7 @@ bool RequestWalk::next(Request& into) {
 std::string encode_usage_row(const UsageRow& row) {
   std::string out;
   for (const auto text : kUsageTexts) put_text(out, row.*text);
-  put_number(out, row.names.size());
+  append_varint(out, row.names.size());
   for (const std::string& name : row.names) put_text(out, name);
   return out + row.requests;
 }
