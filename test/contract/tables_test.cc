@@ -1,6 +1,9 @@
 // What other programs find in a database: the tables that are computed from entries.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <memory>
 
 #include "backend/sql/sql_backend.h"
@@ -8,6 +11,7 @@
 #include "quipu/project.h"
 #include "quipu/runtime.h"
 #include "quipu/upgrade.h"
+#include "sql/database.h"
 #include "sql/engine.h"
 #include "support/fresh_store.h"
 
@@ -233,6 +237,37 @@ TEST_P(Tables, ANewerStoreIsReadAndNotWritten) {
   EXPECT_EQ(Code::kUnsupported, refused.error().code());
   EXPECT_EQ(Code::kUnsupported, upgrade_store(fresh_.url()).error().code());
   change("UPDATE @quipu_schema SET version = version - 1");
+}
+
+// Opening a store puts files beside it and changes how the database is written.
+TEST(WrongFile, IsRefusedAndLeftAsItIs) {
+  const ScratchDir scratch;
+  const auto place = [&](const std::string& name) { return scratch.path() + "/" + name; };
+  std::ofstream(place("text")) << "Dear diary";
+  std::filesystem::create_directory(place("folder"));
+  std::ofstream(place("empty"));
+  ASSERT_TRUE(sql::Connection::open(place("other"))->execute("CREATE TABLE t (x)").ok());
+  const auto everything = [&] {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch.path())) {
+      std::string& bytes = found[entry.path().filename()];
+      if (!entry.is_regular_file()) continue;
+      std::ifstream file(entry.path());
+      bytes.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    return found;
+  };
+  const auto before = everything();
+  const auto code = [&](const std::string& name) {
+    const auto store = Store::open("sqlite:" + place(name));
+    return store.ok() ? Code::kInternal : store.error().code();
+  };
+  EXPECT_EQ(Code::kCorrupt, code("text"));
+  EXPECT_EQ(Code::kInvalidArgument, code("folder"));
+  EXPECT_EQ(Code::kNotFound, code("empty"));
+  EXPECT_EQ(Code::kNotFound, code("other"));
+  EXPECT_EQ(Code::kNotFound, code("nothing"));
+  EXPECT_EQ(before, everything());
 }
 
 INSTANTIATE_TEST_SUITE_P(Databases, Tables,

@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "fs/posix_fs.h"
 #include "log/session_lock.h"
+#include "sql/database.h"
 #include "sql/postgres_engine.h"
 
 namespace quipu::sqlstore {
@@ -77,6 +78,31 @@ std::string take_out(std::string& url, std::string_view key) {
   return {};
 }
 
+// Whoever names a wrong file must find it as it was: a store is opened with a lock and a
+// write-ahead log beside it. Only what is certain is refused here; of everything else the real
+// opening speaks.
+Result<void> require_store(const std::string& path) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) {
+    return Error(Code::kInvalidArgument, path + " is a directory, not a database")
+        .with_hint("without `sqlite:` it is taken for a store on files");
+  }
+  auto connection = sql::Connection::open(
+      path, {.create = false, .own_checkpoints = true, .read_only = true, .vfs = nullptr});
+  if (!connection.ok()) return {};
+  const auto tables =
+      connection->number("SELECT count(*) FROM sqlite_master WHERE name = 'quipu_schema'");
+  if (!tables.ok() && tables.error().code() == Code::kCorrupt) {
+    return Error(Code::kCorrupt, path + ": " + tables.error().message())
+        .with_hint("name another file, or bring back a backup; nothing was changed");
+  }
+  if (tables.ok() && tables->value_or(0) == 0) {
+    return Error(Code::kNotFound, "there is no store in the database " + path)
+        .with_hint("make one with `quipu init`, or name another with --store");
+  }
+  return {};
+}
+
 Result<sql::Pool::Open> sqlite_connections(const std::string& file, bool create, Clock& clock,
                                            std::chrono::milliseconds wait) {
   std::error_code failed;
@@ -88,6 +114,7 @@ Result<sql::Pool::Open> sqlite_connections(const std::string& file, bool create,
     return Error(Code::kNotFound, "there is no store at " + path.string())
         .with_hint("make one with `quipu init`, or name another with --store");
   }
+  if (!create) TRY(require_store(path.string()));
   if (create) TRY(fs::PosixFs::make_root(path.parent_path().string()));
   TRY_ASSIGN(std::shared_ptr<fs::Fs> fs, fs::PosixFs::open(path.parent_path().string()));
   return connections(
