@@ -18,7 +18,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["src/log", "src/backend/file"]
-SYNC = re.compile(r"(?:\w+(?:->|\.))+sync(?:_dir)?\((?:[^()]|\([^()]*\))*\)")
+# Calls, not definitions: those stand behind a type or a class.
+SYNC = re.compile(r"(?<![\w:.>])(?<!> )(?:\w+(?:->|\.))*sync(?:_dir|_files|_names)?"
+                  r"\((?:[^()]|\([^()]*\))*\)")
 
 # Workloads that reach every step of the write path; the whole sweep takes too long for each mutant.
 WORKLOADS = ("fresh fresh:create one:append1 one:create one:branch one:migrate one:repair "
@@ -107,7 +109,7 @@ WRITTEN = [
 
 
 def sync_mutants(tree):
-    """One mutant for each call of sync or sync_dir, by its place in the text."""
+    """One mutant for each call that syncs something, by its place in the text."""
     for folder in FOLDERS:
         for path in sorted((tree / folder).glob("*.cc")):
             text = path.read_text()
