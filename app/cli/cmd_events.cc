@@ -257,7 +257,8 @@ void add_events(CommandLine& line) {
                 "quipu events prune --older 30d --dry-run\n"
                 "Nothing is skipped or repeated after a cursor. Types that begin with quipu. are "
                 "the store's own:\nsession_created, entry_appended, entry_redacted, "
-                "session_changed, session_replaced, session_removed, pruned.");
+                "session_changed, session_replaced, session_removed,\nmemory_changed, "
+                "knowledge_changed, usage_changed, projects_changed, pruned.");
       },
       run_events);
 }

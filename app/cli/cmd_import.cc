@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -5,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/import_json.h"
 #include "cli/progress.h"
+#include "cli/project_scope.h"
 #include "cli/stop_signal.h"
 #include "cli/table.h"
 #include "cli/times.h"
@@ -103,9 +105,24 @@ Result<int> import(Context& context, Store& store, const std::vector<ImportSourc
   return sum.failed == 0 ? kExitOk : kExitFailed;
 }
 
+// Of what was named something cannot be had.
+bool lacks_named(const FoundSources& found, const FindOptions& options) {
+  return std::any_of(found.problems.begin(), found.problems.end(), [&](const auto& problem) {
+    return std::find(options.paths.begin(), options.paths.end(), problem.path) !=
+           options.paths.end();
+  });
+}
+
 Result<int> run_import(Context& context, const ImportArguments& arguments) {
-  auto store = context.open_store(true);
+  auto store = arguments.dry_run ? context.open_store_or_none() : context.open_store(true);
   if (!store) return std::move(store).error();
+  std::string project;
+  if (!arguments.project.empty()) {
+    Projects projects(*store);
+    auto found = find_project(projects, arguments.project);
+    if (!found) return std::move(found).error();
+    project = found->id;
+  }
   FindOptions options = find_options(arguments.words);
   if (!arguments.since.empty()) {
     const auto since = read_time(arguments.since, now_ms());
@@ -115,7 +132,7 @@ Result<int> run_import(Context& context, const ImportArguments& arguments) {
     }
     options.since_ms = *since;
   }
-  if (arguments.watch) return watch(context, *store, options, arguments.project);
+  if (arguments.watch) return watch(context, *store, options, project);
   auto found = Importer(*store).find(options);
   if (!found) return context.refuse(std::move(found).error());
   print_found(context, *found);
@@ -124,8 +141,15 @@ Result<int> run_import(Context& context, const ImportArguments& arguments) {
     if (options.paths.empty()) context.note("no sessions of other agents were found");
     return options.paths.empty() || found->problems.empty() ? kExitOk : kExitFailed;
   }
-  if (arguments.dry_run) return kExitOk;
-  return import(context, *store, found->sources, arguments.project);
+  if (arguments.dry_run && context.json) {
+    for (const ImportSource& source : found->sources) {
+      context.out.data_line(import_source_json(source));
+    }
+  }
+  auto done =
+      arguments.dry_run ? Result<int>(kExitOk) : import(context, *store, found->sources, project);
+  if (done && *done == kExitOk && lacks_named(*found, options)) return kExitFailed;
+  return done;
 }
 
 }  // namespace
@@ -144,7 +168,7 @@ void add_import(CommandLine& line) {
             .footer(
                 "Nothing is written to a source. Importing again adds what is new and nothing "
                 "else.\nWith --json a line a source: {source, agent, session, added, total, "
-                "problems}.");
+                "problems}; with --dry-run as\n`quipu sources` has them.");
       },
       run_import);
 }

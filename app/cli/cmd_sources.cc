@@ -20,7 +20,7 @@ std::string_view state_of(const ImportSource& source) {
 }
 
 Result<int> run_sources(Context& context, const SourcesArguments& arguments) {
-  auto store = context.open_store(true);
+  auto store = context.open_store_or_none();
   if (!store) return std::move(store).error();
   auto found = Importer(*store).find(find_options(arguments.words));
   if (!found) return context.refuse(std::move(found).error());

@@ -25,11 +25,15 @@ constexpr const char* kShortHelp = R"(quipu: an append-only session store for AI
   list show tree path cat  read
   state queue recover      what an agent was doing
   attach redact            large parts, secrets
-  stats project            count, keep apart
+  context compact          what to send to a model
+  import export sources    sessions of other agents
+  search events            find, follow
+  stats usage project      count, keep apart
   memory knowledge         what to know again
   rename tag archive       say what a session is
   verify repair migrate    look after the files
-  copy upgrade             stores in other places
+  reindex                  what is found, made anew
+  copy upgrade adopt       stores in other places
   dump version
 
 `quipu COMMAND --help` says more about a command, `quipu --help` about all.
@@ -242,6 +246,15 @@ void CommandLine::add_command(const char* name, const char* summary,
 // `-word` written as the option that it stands for.
 std::vector<std::string> CommandLine::spelled_out(int argc, char** argv) const {
   std::vector<std::string> words(argv + 1, argv + argc);
+  // As in many a program: `help` and `help COMMAND`.
+  if (words.front() == "help" && words.size() <= 2) {
+    words.erase(words.begin());
+    // A command that there is none of is an error and no question.
+    const auto names = command_names(*app_);
+    if (words.empty() || std::find(names.begin(), names.end(), words[0]) != names.end()) {
+      words.emplace_back("--help");
+    }
+  }
   auto option = hyphen_options_.end();
   for (std::string& word : words) {
     if (word == "--") break;

@@ -77,6 +77,12 @@ Result<Store> Context::open_store(bool create) const {
   return opened;
 }
 
+Result<Store> Context::open_store_or_none() const {
+  auto opened = open_store();
+  if (!opened && opened.error().code() == Code::kNotFound) return Store::open("memory:");
+  return opened;
+}
+
 void Context::warn(std::string_view message) const {
   std::string line;
   if (json) {

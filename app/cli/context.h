@@ -37,6 +37,8 @@ struct Context {
   /// Its URL or directory.
   Result<std::string> store_location() const;
   Result<Store> open_store(bool create = false) const;
+  /// For those who only look: where there is no store, an empty one that is gone afterwards.
+  Result<Store> open_store_or_none() const;
 
   /// One line on stderr: `quipu: warning: ...`, or `{"warning":...}` with --json.
   void warn(std::string_view message) const;

@@ -20,6 +20,12 @@ namespace quipu::cli {
 Result<Input> Input::open(const std::string& file) {
   if (file == "-") return Input(STDIN_FILENO, "standard input");
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat info {};
+  if (fd >= 0 && fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+    ::close(fd);
+    return Error(Code::kInvalidArgument, file + " is a directory")
+        .with_hint("Name a file, or - for standard input.");
+  }
   if (fd >= 0) return Input(fd, file);
   const Code code = errno == ENOENT   ? Code::kNotFound
                     : errno == EACCES ? Code::kNotAllowed

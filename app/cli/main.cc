@@ -47,6 +47,8 @@ int main(int argc, char** argv) {
   quipu::cli::occupy_standard_streams();
   // Whoever started us may have it ignored; `quipu cat | head` ends quietly.
   std::signal(SIGPIPE, SIG_DFL);
+  // A file that may not grow is an error like a full disk, with nothing lost.
+  std::signal(SIGXFSZ, SIG_IGN);
   // For the character set only: numbers and messages stay the same everywhere.
   std::setlocale(LC_CTYPE, "");
   try {

@@ -71,6 +71,11 @@ std::optional<std::int64_t> read_time(std::string_view text, std::int64_t now_ms
   const bool date = text.size() >= 10 && text[4] == '-' && text[7] == '-' &&
                     read_number(text, 0, 4, parts.tm_year) &&
                     read_number(text, 5, 2, parts.tm_mon) && read_number(text, 8, 2, parts.tm_mday);
+  // mktime would take the 30th of February for a day in March.
+  const std::chrono::year_month_day day{std::chrono::year{parts.tm_year},
+                                        std::chrono::month{static_cast<unsigned>(parts.tm_mon)},
+                                        std::chrono::day{static_cast<unsigned>(parts.tm_mday)}};
+  if (date && !day.ok()) return std::nullopt;
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;
   parts.tm_isdst = -1;
@@ -80,7 +85,7 @@ std::optional<std::int64_t> read_time(std::string_view text, std::int64_t now_ms
                        read_number(text, 11, 2, parts.tm_hour) &&
                        read_number(text, 14, 2, parts.tm_min) &&
                        read_number(text, 17, 2, parts.tm_sec);
-    if (!clock) return std::nullopt;
+    if (!clock || parts.tm_hour > 23 || parts.tm_min > 59 || parts.tm_sec > 60) return std::nullopt;
     return std::int64_t{timegm(&parts)} * 1000;
   }
   std::int64_t amount = 0;

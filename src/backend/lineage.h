@@ -28,6 +28,9 @@ struct StoredEntry {
   /// How many bytes at its end are the store's: the seal with the closing brace.
   std::size_t seal_bytes = 0;
   bool adopted = false;
+  /// Its bytes are not those that were stored: `text` says where it stands and nothing else.
+  /// Where places are found by reading, such lines are passed over instead.
+  bool damaged = false;
 };
 
 /// One log at one moment, without what it inherits. Given out by backends.

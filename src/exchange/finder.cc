@@ -95,10 +95,24 @@ class Finder {
       if (known != nullptr && known->mark && known->mark->first == stat) return dialect;
     }
     TRY_ASSIGN(const std::string head, files_.read(path, kHeadBytes));
-    // Who names a file and its agent is believed.
-    if (was_named && dialects.size() == 1) return dialects.front();
+    // Who names a file and its agent is believed, unless it is plainly another's.
+    if (was_named && dialects.size() == 1) {
+      const Dialect* const named = dialects.front();
+      const Dialect* const other = named->recognises(path, head) ? nullptr : owner(path, head);
+      if (other == nullptr) return named;
+      return Error(Code::kInvalidArgument, "no session of " + std::string(named->name()) +
+                                               ", but one of " + std::string(other->name()));
+    }
     for (const Dialect* dialect : dialects) {
       if (dialect->recognises(path, head)) return dialect;
+    }
+    return nullptr;
+  }
+
+  // Whose it is by its content. Null: nobody's, or of no agent in particular.
+  static const Dialect* owner(const std::string& path, std::string_view head) {
+    for (const Dialect* dialect : dialect::all_dialects()) {
+      if (dialect->name() != "jsonl" && dialect->recognises(path, head)) return dialect;
     }
     return nullptr;
   }

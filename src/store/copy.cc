@@ -28,6 +28,10 @@ bool is_system(const std::string& id) { return id.starts_with(kSystemPrefix); }
 // The object as it is stored, without the seal: what a redaction hides is copied, too.
 Result<std::string> object_of(const Lineage& lineage, Ordinal own) {
   TRY_ASSIGN(const StoredEntry stored, lineage.own().entry(own));
+  if (stored.damaged) {
+    TRY_ASSIGN(const std::string id, lineage.own().id(own));
+    return Error(Code::kCorrupt, "entry " + id + " is damaged: it would not be the same there");
+  }
   if (stored.adopted) {
     EntryText text;
     TRY(read_entry(lineage, lineage.base() + own, text));

@@ -8,6 +8,7 @@
 
 #include "backend/sql/sql_backend.h"
 #include "backend/sql/sql_stores.h"
+#include "quipu/copy.h"
 #include "quipu/project.h"
 #include "quipu/runtime.h"
 #include "quipu/upgrade.h"
@@ -191,6 +192,35 @@ TEST_P(Tables, AChangedLineIsFound) {
   change("UPDATE @entries SET line = replace(line, 'ho', 'hi') WHERE id = 'u1'");
   change("UPDATE @heads SET entries = 1");
   EXPECT_EQ("bad_index", target_.api().verify_session("s1")->problems.at(0).kind);
+}
+
+TEST_P(Tables, AChangedLineIsShownAsDamagedAndNotCopied) {
+  ASSERT_TRUE(target_.create("s1").ok());
+  append({R"({"id":"u1","type":"message","payload":{"role":"user","content":"hi"}})",
+          R"({"id":"u2","type":"message","payload":{"role":"user","content":"there"}})"});
+  for (const char* text : {"replace(line, 'hi', 'ho')", "'garbage'"}) {
+    change("UPDATE @entries SET line = " + std::string(text) + " WHERE id = 'u1'");
+    auto reader = target_.api().read_session("s1");
+    ASSERT_TRUE(reader.ok());
+    std::vector<std::string> seen;
+    for (;;) {
+      const auto entry = reader->next();
+      ASSERT_TRUE(entry.ok()) << entry.error().message();
+      if (!*entry) break;
+      seen.push_back(std::string((*entry)->id) + " " + std::string((*entry)->payload));
+    }
+    ASSERT_EQ(3u, seen.size());
+    EXPECT_EQ(R"(u1 {"damaged":true})", seen[1]);
+    EXPECT_EQ(R"(u2 {"role":"user","content":"there"})", seen[2]);
+    EXPECT_EQ(1u, reader->damaged());
+    auto copy = Store::open("memory:");
+    ASSERT_TRUE(copy.ok());
+    const auto copied = copy_store(target_.store(), *copy);
+    ASSERT_TRUE(copied.ok()) << copied.error().message();
+    ASSERT_EQ(1u, copied->problems.size());
+    EXPECT_EQ(Code::kCorrupt, copied->problems[0].error.code());
+    EXPECT_EQ(Code::kNotFound, copy->sessions().load_session_entries("s1").error().code());
+  }
 }
 
 TEST_P(Tables, TheFeedHasEveryEntryOnceInOrder) {

@@ -81,7 +81,7 @@ std::string take_out(std::string& url, std::string_view key) {
 // Whoever names a wrong file must find it as it was: a store is opened with a lock and a
 // write-ahead log beside it. Only what is certain is refused here; of everything else the real
 // opening speaks.
-Result<void> require_store(const std::string& path) {
+Result<void> look_at(const std::string& path, bool create) {
   std::error_code failed;
   if (std::filesystem::is_directory(path, failed)) {
     return Error(Code::kInvalidArgument, path + " is a directory, not a database")
@@ -96,7 +96,7 @@ Result<void> require_store(const std::string& path) {
     return Error(Code::kCorrupt, path + ": " + tables.error().message())
         .with_hint("name another file, or bring back a backup; nothing was changed");
   }
-  if (tables.ok() && tables->value_or(0) == 0) {
+  if (!create && tables.ok() && tables->value_or(0) == 0) {
     return Error(Code::kNotFound, "there is no store in the database " + path)
         .with_hint("make one with `quipu init`, or name another with --store");
   }
@@ -114,7 +114,7 @@ Result<sql::Pool::Open> sqlite_connections(const std::string& file, bool create,
     return Error(Code::kNotFound, "there is no store at " + path.string())
         .with_hint("make one with `quipu init`, or name another with --store");
   }
-  if (!create) TRY(require_store(path.string()));
+  TRY(look_at(path.string(), create));
   if (create) TRY(fs::PosixFs::make_root(path.parent_path().string()));
   TRY_ASSIGN(std::shared_ptr<fs::Fs> fs, fs::PosixFs::open(path.parent_path().string()));
   return connections(

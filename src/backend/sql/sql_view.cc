@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backend/sql/statements.h"
+#include "base/crc32c.h"
 #include "base/try.h"
 #include "model/envelope.h"
 
@@ -22,6 +23,19 @@ Ordinal stretch_length(const LogHead& head) {
 Error missing(const std::string& session_id, Ordinal own) {
   return {Code::kCorrupt,
           "entry " + std::to_string(own) + " of session " + session_id + " is not in the database"};
+}
+
+// All that is known of a row whose line is not the one that was stored.
+std::string stand_in(const sql::Rows& row) {
+  std::string json;
+  append_entry_json(json, {.id = row.text(6),
+                           .parent = std::nullopt,
+                           .type = row.text(0),
+                           .timestamp = row.text(7),
+                           .run_id = {},
+                           .payload = R"({"damaged":true})",
+                           .meta = {}});
+  return json;
 }
 
 }  // namespace
@@ -65,9 +79,12 @@ Result<std::unique_ptr<const SqlView::Stretch>> SqlView::fetch(Ordinal first, Or
     for (;;) {
       TRY_ASSIGN(const bool more, rows->next());
       if (!more) break;
-      stretch->rows.push_back({.place = placement(rows->text(0), integer_or_null(*rows, 1),
-                                                  rows->integer(2), rows->integer(3) != 0),
-                               .line = stretch->lines.add(rows->text(4))});
+      const bool damaged = rows->integer(5) != std::int64_t{crc32c(rows->text(4))};
+      stretch->rows.push_back(
+          {.place = placement(rows->text(0), integer_or_null(*rows, 1), rows->integer(2),
+                              rows->integer(3) != 0),
+           .line = stretch->lines.add(damaged ? stand_in(*rows) : rows->text(4)),
+           .damaged = damaged});
     }
     if (stretch->rows.size() != end - first) {
       return missing(session_id_, first + static_cast<Ordinal>(stretch->rows.size()));
@@ -95,11 +112,19 @@ Result<StoredEntry> SqlView::entry(Ordinal own) const {
     TRY_ASSIGN(auto made, fetch(first, end));
     stretch = made.get();
     MutexLock lock(mutex_);
+    for (Ordinal i = first; i < end; ++i) {
+      if (stretch->rows[i - first].damaged) damaged_.insert(i);
+    }
     owned_.push_back(std::move(made));
     place->store(stretch, std::memory_order_release);
   }
   const Row& row = stretch->rows[own - first];
-  return StoredEntry{.place = row.place, .text = row.line};
+  return StoredEntry{.place = row.place, .text = row.line, .damaged = row.damaged};
+}
+
+std::uint32_t SqlView::damaged() const {
+  MutexLock lock(mutex_);
+  return static_cast<std::uint32_t>(damaged_.size());
 }
 
 void SqlView::done_before(Ordinal own) const {

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ class SqlView : public LogView {
   SqlView(std::shared_ptr<sql::Pool> pool, std::string session_id, LogHead head);
 
   const FoldState& fold() const override { return head_.fold; }
-  std::uint32_t damaged() const override { return 0; }
+  /// As far as it has been read.
+  std::uint32_t damaged() const override EXCLUDES(mutex_);
   std::uint64_t settled_bytes() const override { return head_.bytes; }
   Result<StoredEntry> entry(Ordinal own) const override EXCLUDES(mutex_);
   void done_before(Ordinal own) const override EXCLUDES(mutex_);
@@ -49,6 +51,7 @@ class SqlView : public LogView {
   struct Row {
     Placement place;
     std::string_view line;
+    bool damaged = false;
   };
   struct Stretch {
     std::vector<Row> rows;
@@ -67,6 +70,7 @@ class SqlView : public LogView {
   mutable std::atomic<Ordinal> let_go_{0};             // the stretches before it
   mutable Mutex mutex_;
   mutable std::vector<std::unique_ptr<const Stretch>> owned_ GUARDED_BY(mutex_);
+  mutable std::set<Ordinal> damaged_ GUARDED_BY(mutex_);
 };
 
 }  // namespace quipu::sqlstore

@@ -59,7 +59,7 @@ inline constexpr Text kAddEntries{
     "tittiiitittitt"};
 
 inline constexpr Text kReadEntries =
-    "SELECT type, parent, depth, orphan, line FROM @entries"
+    "SELECT type, parent, depth, orphan, line, crc, id, created_at FROM @entries"
     " WHERE session_id = $1 AND ordinal >= $2 AND ordinal < $3 ORDER BY ordinal";
 
 inline constexpr Text kReadPlaces =

@@ -45,6 +45,29 @@ TEST_F(ImportCommands, WithoutArgumentsEverythingOnTheMachine) {
   EXPECT_THAT(at_home({"show", "pi.s1"}).out, HasSubstr("Which way?"));
 }
 
+TEST_F(ImportCommands, LookingMakesNoStore) {
+  EXPECT_EQ(at_home({"sources"}).code, 0);
+  const Outcome dry = at_home({"--json", "import", "--dry-run", file()});
+  EXPECT_EQ(dry.code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr(R"("agent":"pi")"));
+  EXPECT_EQ(at_home({"list"}).code, 3);
+}
+
+TEST_F(ImportCommands, WhatWasNamedAndIsNotThereIsAFailure) {
+  const Outcome both = at_home({"import", file(), path("nofile")});
+  EXPECT_EQ(both.code, 1);
+  EXPECT_THAT(both.err, HasSubstr("nofile"));
+  EXPECT_THAT(both.err, HasSubstr("2 records added"));
+  EXPECT_EQ(at_home({"import", "pi", file(), "--project", "nope"}).code, 3);
+}
+
+TEST_F(ImportCommands, AFileOfAnotherAgentIsRefused) {
+  const Outcome wrong = at_home({"import", "claude", file()});
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("no session of claude, but one of pi"));
+  EXPECT_THAT(at_home({"import", "pi", file()}).err, HasSubstr("2 records added"));
+}
+
 TEST_F(ImportCommands, ASourceThatLostLinesIsReported) {
   at_home({"import"});
   write_whole(file(), kText.substr(0, kText.find('\n') + 1));
