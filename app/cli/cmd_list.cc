@@ -129,10 +129,8 @@ void count_hidden(SessionStore& sessions, const ListArguments& arguments, Listin
   }
 }
 
-void print_table(Context& context, const Listing& listing, bool wide) {
-  std::vector<std::string> ids;
-  for (const auto& session : listing.page.items) ids.push_back(session.session_id);
-  const ShortIds short_ids(ids);
+void print_table(Context& context, SessionStore& sessions, const Listing& listing, bool wide) {
+  const ShortIds short_ids = ShortIds::of_sessions(sessions);
   const std::int64_t now = now_ms();
 
   Table table({{.title = "ID"},
@@ -214,7 +212,7 @@ Result<int> run_list(Context& context, const ListArguments& arguments) {
     context.note(others ? "No such sessions." : "No sessions yet: `quipu new` makes one.");
   } else {
     if (!context.no_pager) pager.start(context.out);
-    print_table(context, *listing, arguments.wide);
+    print_table(context, store->sessions(), *listing, arguments.wide);
   }
   pager.finish();
   if (!arguments.ids) print_notes(context, *listing);

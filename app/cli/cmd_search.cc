@@ -202,19 +202,12 @@ std::string who(const SearchHit& hit) {
   return text;
 }
 
-void print_hits(Context& context, const Page<SearchHit>& page) {
-  std::vector<std::string> sessions;
-  std::vector<std::string> entries;
-  for (const SearchHit& hit : page.items) {
-    sessions.push_back(hit.session_id);
-    entries.push_back(hit.entry_id);
-  }
-  const ShortIds short_sessions(sessions);
-  const ShortIds short_entries(entries);
+// Ids of entries are whole: what is unique in its session is not known here.
+void print_hits(Context& context, SessionStore& sessions, const Page<SearchHit>& page) {
+  const ShortIds short_ids = ShortIds::of_sessions(sessions);
   const Terminal& terminal = context.out.terminal();
   for (const SearchHit& hit : page.items) {
-    const std::string place =
-        context.shown(short_sessions.of(hit.session_id) + " " + short_entries.of(hit.entry_id));
+    const std::string place = context.shown(short_ids.of(hit.session_id) + " " + hit.entry_id);
     std::string rest = "  " + context.shown(who(hit));
     if (!hit.timestamp.empty()) rest += "  " + context.shown(local_text(hit.timestamp));
     if (!hit.title.empty()) rest += "  " + context.shown(hit.title);
@@ -229,8 +222,8 @@ void print_hits(Context& context, const Page<SearchHit>& page) {
   }
 }
 
-Result<int> answer(Context& context, SessionSearch& search, const SearchArguments& arguments,
-                   const Searched& searched) {
+Result<int> answer(Context& context, Store& store, SessionSearch& search,
+                   const SearchArguments& arguments, const Searched& searched) {
   auto page = search.search(arguments.query, searched.options,
                             {.after = arguments.after, .limit = arguments.limit});
   const bool refused = !page && page.error().code() == Code::kInvalidArgument;
@@ -256,7 +249,7 @@ Result<int> answer(Context& context, SessionSearch& search, const SearchArgument
   }
   Pager pager;
   if (!context.no_pager) pager.start(context.out);
-  print_hits(context, *page);
+  print_hits(context, store.sessions(), *page);
   pager.finish();
   if (!page->next.empty()) context.note("More: --after " + page->next);
   return kExitOk;
@@ -329,7 +322,7 @@ Result<int> run_search(Context& context, const SearchArguments& arguments) {
     context.warn("what is newest may not be found: " + report.error().message());
   }
   searched->options.refresh = false;
-  return arguments.queries.empty() ? answer(context, search, arguments, *searched)
+  return arguments.queries.empty() ? answer(context, *store, search, arguments, *searched)
                                    : answer_all(context, *store, search, arguments, *searched);
 }
 

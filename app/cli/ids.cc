@@ -113,7 +113,13 @@ ShortIds::ShortIds(std::vector<std::string> ids) : ids_(std::move(ids)) {
   std::sort(ids_.begin(), ids_.end());
 }
 
+ShortIds ShortIds::of_sessions(SessionStore& sessions) {
+  auto ids = sessions.session_ids();
+  return ShortIds(ids ? std::move(ids).value() : std::vector<std::string>());
+}
+
 std::string ShortIds::of(const std::string& id) const {
+  if (ids_.empty()) return id;
   const auto at = std::lower_bound(ids_.begin(), ids_.end(), id);
   std::size_t length = kShortest;
   if (at != ids_.begin()) length = std::max(length, common_prefix(id, *std::prev(at)) + 1);

@@ -41,14 +41,17 @@ Result<std::string> resolve_place(const SessionBranch& branch, std::string_view 
 /// Ids of all entries of a tree, by ordinal.
 Result<std::vector<std::string>> entry_ids(const SessionTree& tree);
 
-/// Each id cut to the shortest prefix (eight bytes or more) that no other has.
+/// Each id cut to the shortest prefix (eight bytes or more) that no other has: give it all
+/// among which the prefix is to be looked for, not only those that are shown.
 class ShortIds {
  public:
   explicit ShortIds(std::vector<std::string> ids);
+  /// Of the sessions of a store; if they cannot be had, nothing is cut.
+  static ShortIds of_sessions(SessionStore& sessions);
   std::string of(const std::string& id) const;
 
  private:
-  std::vector<std::string> ids_;  // sorted
+  std::vector<std::string> ids_;  // sorted; none: nothing is known of others
 };
 
 }  // namespace quipu::cli

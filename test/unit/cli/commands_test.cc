@@ -76,6 +76,21 @@ TEST_F(CliTest, DaysThatDoNotExistAreNoTimes) {
   }
 }
 
+// Also when the sessions that it would be taken for are not in the list.
+TEST_F(CliTest, AnIdThatIsShownIsUnderstood) {
+  quipu({"new", "--id", "agent-01a1-one", "--title", "Maps"});
+  quipu({"new", "--id", "agent-01a1-two", "--title", "Ways"});
+  const std::string table = quipu({"list", "--title", "Ways"}).out;
+  const std::size_t at = table.find("agent-");
+  ASSERT_NE(std::string::npos, at) << table;
+  const std::string id = table.substr(at, table.find(' ', at) - at);
+  EXPECT_EQ(quipu({"show", id}).code, 0) << id;
+  quipu({"append", "agent-01a1-two"},
+        message("entry-0001", "user", "crossroads") + message("entry-0002", "user", "bridges"));
+  const std::string hit = quipu({"search", "--all", "crossroads"}).out;
+  EXPECT_THAT(hit, HasSubstr(id + " entry-0001"));
+}
+
 TEST_F(CliTest, ADirectoryIsNoInput) {
   quipu({"new", "--id", "s1"});
   const Outcome refused = quipu({"append", "s1", path(".")});
