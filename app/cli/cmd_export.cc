@@ -49,7 +49,8 @@ Result<int> run_export(Context& context, const ExportArguments& arguments) {
   }
   if (arguments.report) {
     for (const ExportLoss& loss : report->lost) {
-      context.note(fmt::format("{}: {}: {}", loss.entry_id, loss.what, loss.why));
+      const std::string where = loss.entry_id.empty() ? "the session" : loss.entry_id;
+      context.note(fmt::format("{}: {}: {}", where, loss.what, loss.why));
     }
   }
   return kExitOk;

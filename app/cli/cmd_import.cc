@@ -138,7 +138,7 @@ Result<int> run_import(Context& context, const ImportArguments& arguments) {
   print_found(context, *found);
   warn_of(context, found->problems);
   if (found->sources.empty()) {
-    if (options.paths.empty()) context.note("no sessions of other agents were found");
+    if (found->problems.empty()) context.note("no sessions of other agents were found");
     return options.paths.empty() || found->problems.empty() ? kExitOk : kExitFailed;
   }
   if (arguments.dry_run && context.json) {

@@ -166,7 +166,7 @@ void print_hits(Context& context, const Hits<KnowledgeHit>& hits) {
         paint(context.out.terminal(), Style::kCyan, context.shown(hit.document.id));
     const std::string place =
         hit.headings.empty() ? "" : fmt::format("  {}", context.shown(hit.headings));
-    context.out.line(fmt::format("{:8.3f}  {}{}", hit.score, id, place));
+    context.out.line(fmt::format("{:8.3g}  {}{}", hit.score, id, place));
     context.out.line(fmt::format("          {}", shown_excerpt(context, hit.excerpt)));
   }
   print_notes(context, hits);

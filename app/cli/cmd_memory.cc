@@ -169,7 +169,7 @@ void print_hits(Context& context, const Hits<MemoryHit>& hits) {
     const std::string id =
         paint(context.out.terminal(), Style::kCyan, context.shown(hit.memory.node.id));
     context.out.line(
-        fmt::format("{:8.3f}  {}  {}", hit.score, id, shown_excerpt(context, hit.excerpt)));
+        fmt::format("{:8.3g}  {}  {}", hit.score, id, shown_excerpt(context, hit.excerpt)));
   }
   print_notes(context, hits);
 }
