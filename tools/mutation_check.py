@@ -118,7 +118,8 @@ def sync_mutants(tree):
                 if text[text.rfind("\n", 0, match.start()) + 1:match.start()].lstrip().startswith("//"):
                     continue
                 name = f"no {match.group()}, {path.name}:{line}"
-                mutated = text[:match.start()] + "Result<void>()" + text[match.end():]
+                instead = f"(false ? {match.group()} : Result<void>())"
+                mutated = text[:match.start()] + instead + text[match.end():]
                 yield name, path, text, mutated
 
 

@@ -60,6 +60,10 @@ TEST_F(Writer, TheDirectoryOfSystemLogsIsDurable) {
   ASSERT_TRUE((*backend)->create("system/x", {&header, 1}).ok());
   SimDisk after = disk.crash({fs::DataLoss::kNothing, fs::NameLoss::kAll}, 0);
   EXPECT_TRUE(after.read_file("system/x.jsonl").has_value());
+  // What was dropped does not come back.
+  ASSERT_TRUE((*backend)->drop_system("system/x").ok());
+  after = disk.crash({fs::DataLoss::kNothing, fs::NameLoss::kAll}, 0);
+  EXPECT_FALSE(after.read_file("system/x.jsonl").has_value());
 }
 
 // A backup on a read-only medium: the file of locks cannot be opened for writing.
