@@ -114,6 +114,10 @@ bool lacks_named(const FoundSources& found, const FindOptions& options) {
 }
 
 Result<int> run_import(Context& context, const ImportArguments& arguments) {
+  if (arguments.dry_run && arguments.watch) {
+    return context.refuse(Error(Code::kInvalidArgument, "--dry-run and --watch exclude each other")
+                              .with_hint("`quipu sources` says what there is"));
+  }
   auto store = arguments.dry_run ? context.open_store_or_none() : context.open_store(true);
   if (!store) return std::move(store).error();
   std::string project;

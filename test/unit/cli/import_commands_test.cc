@@ -50,6 +50,7 @@ TEST_F(ImportCommands, LookingMakesNoStore) {
   const Outcome dry = at_home({"--json", "import", "--dry-run", file()});
   EXPECT_EQ(dry.code, 0) << dry.err;
   EXPECT_THAT(dry.out, HasSubstr(R"("agent":"pi")"));
+  EXPECT_EQ(at_home({"import", "--dry-run", "--watch"}).code, 2);
   EXPECT_EQ(at_home({"list"}).code, 3);
 }
 
