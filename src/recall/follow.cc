@@ -18,7 +18,7 @@ constexpr int kConflictsMax = 1000;
 
 sql::Command moving(const sql::Text& move, const FollowCursor& from, const FollowCursor& to) {
   return {.text = move,
-          .params = {to.head_crc, to.tail_crc, from.entries, from.tail_crc, to.entries}};
+          .params = {to.head_crc, to.tail_crc, from.entries, from.emptied, to.entries}};
 }
 
 // False: others have moved the cursor meanwhile.
@@ -166,8 +166,10 @@ Result<void> FollowedTables::empty() {
 }
 
 Result<void> FollowedTables::rebuild() {
-  // Dropped only when they are damaged: others would find no tables.
-  if (!empty().ok()) {
+  // Dropped only when they are damaged or incomplete: others would find no tables.
+  if (auto emptied = empty(); !emptied.ok()) {
+    const Code code = emptied.error().code();
+    if (code != Code::kCorrupt && code != Code::kInvalidArgument) return emptied;
     auto dropped = database_->drop(follower_.tables());
     if (!dropped.ok() && dropped.error().code() == Code::kCorrupt) dropped = database_->discard();
     TRY(dropped);

@@ -52,9 +52,10 @@ class Follower {
   virtual const search::IndexTables& tables() const = 0;
   /// Gives `entries`, `head_crc`, `tail_crc` and `emptied`.
   virtual sql::Text read_cursor() const = 0;
-  /// Sets `head_crc` and `tail_crc` to $1 and $2 and, if `entries` and `tail_crc` were $3 and
-  /// $4, `entries` to $5; else to null, where none may be: that is how the commit is made to
-  /// fail.
+  /// Sets `head_crc` and `tail_crc` to $1 and $2 and, if `entries` and `emptied` were $3 and $4,
+  /// `entries` to $5; else to null, where none may be: that is how the commit is made to fail.
+  /// `emptied` is compared because tables that were emptied and filled again meanwhile look as
+  /// they did, and what was read of them in between does not.
   virtual sql::Text move_cursor() const = 0;
 
   /// Empties the tables, and counts that in `emptied`.
@@ -138,7 +139,8 @@ class FollowedTables {
       is_emptied = !is_lost && was_emptied(*engine, *followed);
       return answer;
     }
-    is_lost = !engine->is_usable();
+    // No such tables: others have dropped them since they were prepared.
+    is_lost = !engine->is_usable() || followed.error().code() == Code::kInvalidArgument;
     return std::move(followed).error();
   }
 

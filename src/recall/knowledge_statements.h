@@ -39,7 +39,7 @@ inline constexpr Text kReadCursor =
 inline constexpr Text kCountEmptied = "UPDATE @knowledge_cursor SET emptied = emptied + 1";
 inline constexpr Text kMoveCursor =
     "UPDATE @knowledge_cursor SET head_crc = $1, tail_crc = $2,"
-    " entries = CASE WHEN entries = $3 AND tail_crc = $4 THEN $5 END";
+    " entries = CASE WHEN entries = $3 AND emptied = $4 THEN $5 END";
 
 inline constexpr Text kAddDocuments{
     "INSERT INTO @knowledge_documents (ordinal, bytes, chunks, created_ms, updated_ms, id, content,"

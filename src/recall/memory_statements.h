@@ -77,7 +77,7 @@ inline constexpr Text kReadCursor =
 inline constexpr Text kCountEmptied = "UPDATE @memory_cursor SET emptied = emptied + 1";
 inline constexpr Text kMoveCursor =
     "UPDATE @memory_cursor SET head_crc = $1, tail_crc = $2,"
-    " entries = CASE WHEN entries = $3 AND tail_crc = $4 THEN $5 END";
+    " entries = CASE WHEN entries = $3 AND emptied = $4 THEN $5 END";
 
 #define QUIPU_MEMORY_COLUMNS                                                              \
   "SELECT ordinal, kind, importance, pinned, expires_ms, created_ms, updated_ms, hits,"   \

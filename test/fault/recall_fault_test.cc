@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include "backend/backend.h"
@@ -241,8 +242,8 @@ TEST_P(RecallFault, OthersGoOnWhileTheIndexIsMadeAnew) {
     }
   });
   for (int round = 0; round < 20; ++round) {
-    EXPECT_TRUE(memory.reindex().ok());
-    EXPECT_TRUE(knowledge.reindex().ok());
+    must(memory.reindex());
+    must(knowledge.reindex());
   }
   is_done = true;
   others.join();
@@ -263,7 +264,8 @@ class SlowFollower : public recall::Follower {
   }
   sql::Text move_cursor() const override {
     return "UPDATE @slow_cursor SET head_crc = $1, tail_crc = $2, commits = commits + 1,"
-           " entries = CASE WHEN entries = $3 AND $4 = $4 AND commits >= 1500 THEN $5 ELSE 0 END";
+           " entries = CASE WHEN entries = $3 AND emptied = $4 AND commits >= 1500 THEN $5 ELSE 0 "
+           "END";
   }
   void clear(search::Writes&) const override {}
   Result<void> take(sql::Engine&, std::span<const recall::FollowedEntry>,
@@ -311,6 +313,61 @@ TEST(Follow, WhatIsEmptiedMeanwhileIsAskedAgain) {
   };
   EXPECT_EQ(1u, must(tables.use(count)));
   EXPECT_EQ(2, asked);
+}
+
+// Tables of memory that others change while entries are taken into them for the first time.
+class DisturbedFollower : public recall::Follower {
+ public:
+  DisturbedFollower(const recall::Follower& nodes, std::function<void()> before,
+                    std::function<void()> after)
+      : nodes_(nodes), before_(std::move(before)), after_(std::move(after)) {}
+
+  const search::IndexTables& tables() const override { return nodes_.tables(); }
+  sql::Text read_cursor() const override { return nodes_.read_cursor(); }
+  sql::Text move_cursor() const override { return nodes_.move_cursor(); }
+  void clear(search::Writes& writes) const override { nodes_.clear(writes); }
+  Result<void> finish(sql::Engine& engine, search::Writes& writes) const override {
+    return nodes_.finish(engine, writes);
+  }
+  Result<void> take(sql::Engine& engine, std::span<const recall::FollowedEntry> entries,
+                    search::Writes& writes) const override {
+    const bool is_first = taken_++ == 0;
+    if (is_first) before_();
+    auto done = nodes_.take(engine, entries, writes);
+    if (is_first) after_();
+    return done;
+  }
+
+  int taken() const { return taken_; }
+
+ private:
+  const recall::Follower& nodes_;
+  const std::function<void()> before_;
+  const std::function<void()> after_;
+  mutable int taken_ = 0;
+};
+
+// The cursor stands where it stood, and what was read of the tables in between holds no more: text
+// indexes were damaged by it.
+TEST(Follow, TablesThatWereEmptiedMeanwhileAreNotTheSame) {
+  const FreshStore place(Engine::kFile);
+  Store store = open_at(place.url());
+  MemoryStore memory(store);
+  must(memory.upsert(std::vector{numbered(0, 0)}));
+  const SystemLog log(store.backend(), "memory");
+  const recall::MemoryTables nodes(store.indexes()->text_index(recall::kMemoryText));
+  recall::FollowedTables full(
+      store.indexes(), [&] { return log.read(); }, nodes);
+  recall::FollowedTables empty(
+      store.indexes(), [] { return std::shared_ptr<const Lineage>(); }, nodes);
+  must(empty.refresh());
+  const DisturbedFollower disturbed(
+      nodes, [&] { must(full.refresh()); }, [&] { must(empty.refresh()); });
+  const auto engine = must(store.indexes()->lease());
+  must(recall::follow(
+      *engine, [&] { return log.read(); }, disturbed));
+  EXPECT_EQ(2, disturbed.taken());
+  EXPECT_EQ(1u, must(memory.search(word(0, 0), 5)).items.size());
 }
 
 // The index of a store in files lies beside it.
