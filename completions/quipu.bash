@@ -11,7 +11,7 @@ _quipu() {
     case ${COMP_WORDS[i]} in
       --schema | --replica | --session) ((i++)) ;;
       --store) store=(--store "${COMP_WORDS[++i]}") ;;
-      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --until | --limit | --after | --phase | --out | --branch | --role | --tool | --neighbours | --queries | --types | --older | --bytes | --kind | --duplicates | --max-nodes | --max-age | --jsonl | --filter | --only) ((i++)) ;;
+      --color | --id | --cwd | --title | --expect-tail | --expect-head | --batch | --durability | --at | --entry | --head | --provider | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --project | --parent | --tag | --status | --since | --from | --until | --to | --limit | --after | --phase | --out | --branch | --role | --tool | --neighbours | --queries | --types | --older | --bytes | --kind | --duplicates | --max-nodes | --max-age | --jsonl | --filter | --only) ((i++)) ;;
       -*) ;;
       *) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((position++)); fi ;;
     esac
@@ -25,7 +25,7 @@ _quipu() {
       mapfile -t COMPREPLY < <(compgen -W "quipu anthropic openai-chat openai-responses gemini" -- "$current")
       return
       ;;
-    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --parent | --tag | --since | --until | --limit | --after | --branch | --tool | --types | --older | --bytes | --max-nodes | --max-age | --filter) return ;;
+    --id | --title | --expect-tail | --expect-head | --batch | --at | --entry | --head | --model | --budget | --keep | --summarizer | --trigger | --summary | --remove | --reason | --text | --type | --agent | --parent | --tag | --since | --from | --until | --limit | --after | --branch | --tool | --types | --older | --bytes | --max-nodes | --max-age | --filter) return ;;
     --kind) mapfile -t COMPREPLY < <(compgen -W "short long agent" -- "$current"); return ;;
     --duplicates) mapfile -t COMPREPLY < <(compgen -W "keep skip merge" -- "$current"); return ;;
     --role) mapfile -t COMPREPLY < <(compgen -W "user assistant system tool summary title label" -- "$current"); return ;;
@@ -53,7 +53,7 @@ _quipu() {
       adopt) own="--phase --out --in-place --dry-run" ;;
       upgrade) own="--dry-run --i-have-a-backup" ;;
       copy) own="--session" ;;
-      usage) own="--by --breakdown --since --until --tz --project --all --agent --model --prices --csv" ;;
+      usage) own="--by --breakdown --since --from --until --to --tz --project --all --agent --model --prices --csv" ;;
       search) own="--all --project --agent --session --branch --role --tool --since --until --limit --after --neighbours --paths --queries" ;;
       events) own="--follow --after --now --types --session --limit --jsonl --batch --older --bytes --dry-run" ;;
       reindex) own="--only" ;;

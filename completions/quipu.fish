@@ -117,6 +117,8 @@ complete -c quipu -n '__fish_seen_subcommand_from usage' -l by -x -a 'day week m
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l breakdown -d 'divide each row by model'
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l since -x -d 'from then on'
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l until -x -d 'before then'
+complete -c quipu -n '__fish_seen_subcommand_from usage' -l to -x -d 'before then'
+complete -c quipu -n '__fish_seen_subcommand_from usage' -l from -x -d 'from then on'
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l tz -x -a 'UTC local' -d 'whose days'
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l project -x -a '(__fish_complete_directories)' -d 'the project'
 complete -c quipu -n '__fish_seen_subcommand_from usage' -l all -d 'of all projects'

@@ -4,6 +4,7 @@
 #include "cli/filter.h"
 #include "cli/json_out.h"
 #include "cli/open_session.h"
+#include "cli/times.h"
 #include "quipu/compact.h"
 
 namespace quipu::cli {
@@ -63,10 +64,10 @@ void print_for_people(Context& context, const CompactArguments& arguments,
                       const CompactResult& done) {
   if (!done.entry_id.empty()) {
     context.out.data_line(done.entry_id);
-    context.note(
-        fmt::format("a summary stands for {} entries: {} tokens became {}; `quipu compact "
-                    "--lift` brings them back",
-                    done.covered_entries, done.tokens_before, done.tokens_after));
+    context.note(fmt::format(
+        "a summary stands for {}: {} tokens became {}; `quipu compact "
+        "--lift` brings them back",
+        counted(done.covered_entries, "entry", "entries"), done.tokens_before, done.tokens_after));
   } else if (done.pruned_outputs > 0) {
     context.note(
         fmt::format("no summarizer was given, so {} old tool outputs were shortened and "

@@ -6,6 +6,7 @@
 #include "cli/open_session.h"
 #include "cli/pager.h"
 #include "cli/table.h"
+#include "cli/times.h"
 #include "quipu/context.h"
 
 namespace quipu::cli {
@@ -72,10 +73,13 @@ void print_explanation(Context& context, const quipu::Context& built) {
   }
   for (const std::string& line : table.lines(context.out.terminal())) context.out.line(line);
   context.out.line("");
-  context.out.line(fmt::format("{} messages, about {} tokens", built.messages, built.tokens));
+  context.out.line(fmt::format("{}, about {} tokens",
+                               counted(built.messages, "message", "messages"), built.tokens));
   if (!built.compaction_entry_id.empty()) {
-    context.out.line(fmt::format("{} older entries are covered by compaction {}",
-                                 built.covered_entries, context.shown(built.compaction_entry_id)));
+    context.out.line(
+        fmt::format("{} covered by compaction {}",
+                    counted(built.covered_entries, "older entry is", "older entries are"),
+                    context.shown(built.compaction_entry_id)));
   }
 }
 

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/json_out.h"
 #include "cli/progress.h"
+#include "cli/times.h"
 #include "quipu/copy.h"
 
 namespace quipu::cli {
@@ -53,11 +54,11 @@ Result<int> run_copy(Context& context, const CopyArguments& arguments) {
   if (context.json) {
     write_report(context, *report);
   } else {
-    context.out.line(
-        fmt::format("{} sessions: {} entries copied and compared, {} were there; {} "
-                    "attachments copied",
-                    report->sessions, report->entries_added, report->entries_present,
-                    report->attachments_added));
+    context.out.line(fmt::format("{}: {} copied and compared, {} were there; {} copied",
+                                 counted(report->sessions, "session", "sessions"),
+                                 counted(report->entries_added, "entry", "entries"),
+                                 report->entries_present,
+                                 counted(report->attachments_added, "attachment", "attachments")));
   }
   for (const CopyProblem& problem : report->problems) {
     context.report(Error(problem.error).in(problem.session_id));

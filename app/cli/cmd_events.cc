@@ -209,8 +209,7 @@ Result<int> run_prune(Context& context, Store& store, const EventsArguments& arg
                                  arguments.dry_run ? "would remove" : "removed", segment.number,
                                  bytes_text(segment.bytes), local_text(segment.closed_ms)));
   }
-  context.out.line(
-      fmt::format("{} segment{} kept", report->kept.size(), report->kept.size() == 1 ? "" : "s"));
+  context.out.line(counted(report->kept.size(), "segment", "segments") + " kept");
   return kExitOk;
 }
 

@@ -36,7 +36,7 @@ void print_found(Context& context, const FoundSources& found) {
     sum.bytes += source.bytes;
   }
   for (const auto& [agent, sum] : sums) {
-    context.note(fmt::format("{}: {} session{}, {}", agent, sum.count, sum.count == 1 ? "" : "s",
+    context.note(fmt::format("{}: {}, {}", agent, counted(sum.count, "session", "sessions"),
                              bytes_text(sum.bytes)));
   }
 }
@@ -44,7 +44,9 @@ void print_found(Context& context, const FoundSources& found) {
 void warn_of(Context& context, const std::vector<ImportProblem>& problems) {
   for (const ImportProblem& problem : problems) {
     const std::string times = problem.count > 1 ? fmt::format(" ({} times)", problem.count) : "";
-    context.warn(fmt::format("{}: {}{}", problem.path, problem.what, times));
+    // What the system says names the file itself.
+    const bool is_named = problem.what.find(problem.path) != std::string::npos;
+    context.warn((is_named ? "" : problem.path + ": ") + problem.what + times);
   }
 }
 
@@ -76,8 +78,8 @@ Result<int> watch(Context& context, Store& store, const FindOptions& options,
       [&](const ImportReport& report) {
         print_report(context, report, sum);
         if (!context.json && report.added != 0) {
-          context.note(fmt::format("{}: {} new record{}", report.session_id, report.added,
-                                   report.added == 1 ? "" : "s"));
+          context.note(fmt::format("{}: {}", report.session_id,
+                                   counted(report.added, "new record", "new records")));
         }
         return context.out.flush().ok();
       },
@@ -100,8 +102,8 @@ Result<int> import(Context& context, Store& store, const std::vector<ImportSourc
                         });
   }();
   if (!done) return std::move(done).error();
-  context.note(fmt::format("{} record{} added from {} source{}", sum.added,
-                           sum.added == 1 ? "" : "s", sum.sources, sum.sources == 1 ? "" : "s"));
+  context.note(fmt::format("{} added from {}", counted(sum.added, "record", "records"),
+                           counted(sum.sources, "source", "sources")));
   return sum.failed == 0 ? kExitOk : kExitFailed;
 }
 

@@ -273,17 +273,7 @@ Result<void> remove(Context& context, KnowledgeIndex& knowledge,
   for (const std::string& word : arguments.words) ids.push_back(absolute_path(word));
   auto count = knowledge.remove(ids);
   if (!count) return std::move(count).error();
-  if (*count == 0) {
-    return Error(Code::kNotFound, "there is no such document")
-        .with_hint("`quipu knowledge list` shows them.");
-  }
-  if (context.json) {
-    context.out.data_line(
-        JsonWriter().begin_object().member("removed", std::uint64_t{*count}).end_object().text());
-  } else {
-    context.out.line(fmt::format("{} removed", *count));
-  }
-  return {};
+  return answer_taken(context, "removed", *count, arguments.words);
 }
 
 // What the arguments say, before anything is opened.

@@ -61,7 +61,11 @@ Result<std::optional<std::int64_t>> past_time(const std::string& text, const cha
 
 // --- add -----------------------------------------------------------------------------------
 
-void add_up(UpsertReport& sum, UpsertReport part) {
+// Of `ids` those are kept that were made.
+void add_up(UpsertReport& sum, UpsertReport part, const std::vector<MemoryNode>& nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].id.empty()) sum.ids.push_back(std::move(part.ids[i]));
+  }
   sum.added += part.added;
   sum.replaced += part.replaced;
   sum.unchanged += part.unchanged;
@@ -83,8 +87,11 @@ void print_report(Context& context, const UpsertReport& report) {
       json.begin_object().member("id", one.id).member("of", one.of);
       json.key("likeness").raw(fmt::format("{}", one.likeness)).end_object();
     }
-    return context.out.data_line(json.end_array().end_object().text());
+    json.end_array();
+    if (!report.ids.empty()) json.member("made", report.ids);
+    return context.out.data_line(json.end_object().text());
   }
+  for (const std::string& id : report.ids) context.out.line(id);
   context.out.line(fmt::format(
       "{} added, {} replaced, {} unchanged{}", report.added, report.replaced, report.unchanged,
       report.skipped == 0 ? "" : fmt::format(", {} left out", report.skipped)));
@@ -118,8 +125,12 @@ Result<void> add(Context& context, MemoryStore& memory, const MemoryArguments& a
       return std::move(stored).error().in(
           fmt::format("{}: lines {} to {}", input->place(), lines->first, lines->last));
     }
-    add_up(sum, std::move(stored).value());
+    add_up(sum, std::move(stored).value(), lines->items);
     progress.set(reader.bytes_read());
+  }
+  // Ids of nodes that were not stored as such are nobody's.
+  if (arguments.duplicates != "keep") {
+    for (const Duplicate& one : sum.duplicates) std::erase(sum.ids, one.id);
   }
   print_report(context, sum);
   return make_vectors(context, memory);
@@ -302,17 +313,7 @@ Result<void> evict(Context& context, MemoryStore& memory, const MemoryArguments&
 Result<void> forget(Context& context, MemoryStore& memory, const MemoryArguments& arguments) {
   auto count = memory.forget(arguments.words);
   if (!count) return std::move(count).error();
-  if (*count == 0) {
-    return Error(Code::kNotFound, "there is no such node")
-        .with_hint("`quipu memory list` shows them.");
-  }
-  if (context.json) {
-    context.out.data_line(
-        JsonWriter().begin_object().member("forgotten", std::uint64_t{*count}).end_object().text());
-  } else {
-    context.out.line(fmt::format("{} forgotten", *count));
-  }
-  return {};
+  return answer_taken(context, "forgotten", *count, arguments.words);
 }
 
 // What the arguments say, before anything is opened.

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/reports.h"
+#include "cli/times.h"
 
 namespace quipu::cli {
 namespace {
@@ -26,8 +27,8 @@ void print_report(Context& context, const MigrationResult& result) {
     context.out.line(fmt::format("current   {}  version {}", id, result.to_version));
     return;
   }
-  context.out.line(fmt::format("migrated  {}  version {} to {}, {} entries", id,
-                               result.from_version, result.to_version, result.entries));
+  context.out.line(fmt::format("migrated  {}  version {} to {}, {}", id, result.from_version,
+                               result.to_version, counted(result.entries, "entry", "entries")));
   if (!result.kept_as.empty()) {
     context.out.line("  the old file is kept: " + context.shown(result.kept_as));
   }

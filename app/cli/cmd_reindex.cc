@@ -32,14 +32,15 @@ void print_report(Context& context, const ReindexArguments& arguments, const Mad
   const IndexReport& report = made.sessions;
   if (!context.json) {
     if (arguments.wants("sessions")) {
-      context.out.line(fmt::format("{} entries of {} sessions, {} of text", report.entries,
-                                   report.sessions, bytes_text(report.text_bytes)));
+      context.out.line(fmt::format(
+          "{} of {}, {} of text", counted(report.entries, "entry", "entries"),
+          counted(report.sessions, "session", "sessions"), bytes_text(report.text_bytes)));
     }
     if (arguments.wants("memory")) {
-      context.out.line(fmt::format("{} nodes of memory", made.memory_nodes));
+      context.out.line(counted(made.memory_nodes, "node of memory", "nodes of memory"));
     }
     if (arguments.wants("knowledge")) {
-      context.out.line(fmt::format("{} documents", made.documents));
+      context.out.line(counted(made.documents, "document", "documents"));
     }
     return;
   }

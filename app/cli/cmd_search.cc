@@ -276,10 +276,11 @@ Result<int> answer_all(Context& context, Store& store, SessionSearch& search,
   auto input = Input::open(arguments.queries);
   if (!input) return std::move(input).error();
   LineReader lines(input->fd(), input->place(), kQueryLineBytesMax);
+  int exit = kExitOk;
   for (;;) {
     auto line = lines.next();
     if (!line) return std::move(line).error();
-    if (!*line) return kExitOk;
+    if (!*line) return exit;
     if ((*line)->find_first_not_of(" \t") == std::string_view::npos) continue;
     const JsonView asked(**line);
     if (!asked.member("text").is_string()) {
@@ -298,6 +299,7 @@ Result<int> answer_all(Context& context, Store& store, SessionSearch& search,
       write_page(json, *page);
     } else {
       json.key("error").raw(error_object(page.error()));
+      exit = kExitFailed;
     }
     context.out.data_line(json.end_object().text());
     // Whoever asks may wait for the answer before it asks again.

@@ -9,6 +9,7 @@
 #include "cli/message_text.h"
 #include "cli/open_session.h"
 #include "cli/pager.h"
+#include "cli/times.h"
 #include "cli/tree_layout.h"
 
 namespace quipu::cli {
@@ -147,9 +148,6 @@ Result<void> print_drawing(Context& context, SessionStore& sessions, const std::
 
   Pager pager;
   if (!context.no_pager) pager.start(context.out);
-  const auto count = [](std::size_t n, std::string_view one, std::string_view many) {
-    return fmt::format("{} {}", n, n == 1 ? one : many);
-  };
   context.out.line(paint(context.out.terminal(), Style::kBold, id));
   TreePrinter printer(context, tree, std::move(ids).value(), std::move(labels).value());
   for (const TreeLine& line : lines) {
@@ -158,9 +156,9 @@ Result<void> print_drawing(Context& context, SessionStore& sessions, const std::
   }
   context.out.line(
       paint(context.out.terminal(), Style::kDim,
-            fmt::format("{}, {}, {}", count(lines.size(), "node", "nodes"),
-                        count(tree.leaves().size(), "leaf", "leaves"),
-                        count(tree.branch_points().size(), "branch point", "branch points"))));
+            fmt::format("{}, {}, {}", counted(lines.size(), "node", "nodes"),
+                        counted(tree.leaves().size(), "leaf", "leaves"),
+                        counted(tree.branch_points().size(), "branch point", "branch points"))));
   pager.finish();
   context.warn_of_damage(id, reader->damaged());
   return {};

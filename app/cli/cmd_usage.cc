@@ -179,8 +179,8 @@ void add_usage(CommandLine& line) {
                     {"day", "week", "month", "agent", "model", "project", "session"},
                     "what is put together")
             .flag("--breakdown", arguments.breakdown, "divide each row by model")
-            .option("--since", "TIME", arguments.since, "from this time on")
-            .option("--until", "TIME", arguments.until, "before this time")
+            .option("--since,--from", "TIME", arguments.since, "from this time on")
+            .option("--until,--to", "TIME", arguments.until, "before this time")
             .option("--tz", "ZONE", arguments.time_zone,
                     "whose days: UTC, local, +05:30, Europe/Berlin")
             .option("--project", "ID|PATH", arguments.project,

@@ -27,7 +27,8 @@ void write_report(JsonWriter& json, const VerifyReport& report) {
 
 void print_report(Context& context, const VerifyReport& report) {
   const bool sound = report.problems.empty();
-  std::string detail = fmt::format("{} entries, {}", report.entries, bytes_text(report.log_bytes));
+  std::string detail = fmt::format("{}, {}", counted(report.entries, "entry", "entries"),
+                                   bytes_text(report.log_bytes));
   if (report.adopted > 0) detail += fmt::format(", {} adopted", report.adopted);
   if (!report.index_present) detail += ", no index yet";
   context.out.line(fmt::format("{}  {}  {}",
@@ -67,7 +68,8 @@ Result<int> run_verify(Context& context, const VerifyArguments& arguments) {
     }
   }
   if (!context.json && arguments.session.empty()) {
-    context.out.line(fmt::format("{} of {} sessions sound", sound, ids->size()));
+    context.out.line(
+        fmt::format("{} of {} sound", sound, counted(ids->size(), "session", "sessions")));
   }
   return rounds.end();
 }

@@ -39,13 +39,22 @@ constexpr const char* kShortHelp = R"(quipu: an append-only session store for AI
 `quipu COMMAND --help` says more about a command, `quipu --help` about all.
 )";
 
+// A variable that a script did not set is no reason to take the default place, or all sessions.
+CLI::Validator not_empty() {
+  return {[](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); }, ""};
+}
+
 void add_shared_options(CLI::App& app, Context& context) {
   app.add_option("--store", context.store,
                  "the store: a directory or a URL (else QUIPU_STORE, else the user's data "
                  "directory)")
+      ->check(not_empty())
       ->type_name("URL|DIR");
-  app.add_option("--schema", context.schema, "the schema of a PostgreSQL store")->type_name("NAME");
+  app.add_option("--schema", context.schema, "the schema of a PostgreSQL store")
+      ->check(not_empty())
+      ->type_name("NAME");
   app.add_option("--replica", context.replica, "PostgreSQL: a replica to read from")
+      ->check(not_empty())
       ->type_name("URL");
   app.add_flag("--json", context.json, "answers and errors as JSON");
   app.add_option_function<std::string>(
@@ -129,12 +138,12 @@ Declare& Declare::positional(const char* name, std::string& value, const char* h
 }
 
 Declare& Declare::optional_positional(const char* name, std::string& value, const char* help) {
-  command_.add_option(name, value, help)->type_name("");
+  command_.add_option(name, value, help)->check(not_empty())->type_name("");
   return *this;
 }
 
 Declare& Declare::option(const char* name, const char* type, std::string& value, const char* help) {
-  command_.add_option(name, value, help)->type_name(type);
+  command_.add_option(name, value, help)->check(not_empty())->type_name(type);
   return *this;
 }
 

@@ -1,8 +1,29 @@
 #include "cli/recall_json.h"
 
+#include <set>
+
 #include "cli/times.h"
 
 namespace quipu::cli {
+
+Result<void> answer_taken(Context& context, const char* done, std::size_t count,
+                          const std::vector<std::string>& named) {
+  const std::size_t wanted = std::set<std::string>(named.begin(), named.end()).size();
+  if (count == 0) {
+    return Error(Code::kNotFound,
+                 wanted == 1 ? "there is no " + named.front() : "none of these is there")
+        .with_hint("`list` shows what there is.");
+  }
+  if (context.json) {
+    context.out.data_line(
+        JsonWriter().begin_object().member(done, std::uint64_t{count}).end_object().text());
+  } else {
+    context.out.line(fmt::format("{} {}", count, done));
+  }
+  if (count >= wanted) return {};
+  return Error(Code::kNotFound, fmt::format("{} of {} are not there", wanted - count, wanted))
+      .with_hint("The others are " + std::string(done) + "; `list` shows what there is.");
+}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;

@@ -67,6 +67,11 @@ Result<void> make_vectors(Context& context, Recall& recall) {
   return {};
 }
 
+/// Answers `{"<done>": count}` or "<count> <done>"; an error when not all of the `named` were
+/// there.
+Result<void> answer_taken(Context& context, const char* done, std::size_t count,
+                          const std::vector<std::string>& named);
+
 /// The words of a query as one text.
 std::string joined(const std::vector<std::string>& words);
 

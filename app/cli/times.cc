@@ -126,4 +126,8 @@ std::string bytes_text(std::uint64_t bytes) {
   return fmt::format("{:.1f} {}", amount, kUnits[unit]);
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 }  // namespace quipu::cli

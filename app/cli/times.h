@@ -32,6 +32,9 @@ std::optional<std::int64_t> read_time(std::string_view text, std::int64_t now_ms
 /// "3.4 MB"
 std::string bytes_text(std::uint64_t bytes);
 
+/// "1 entry", "12 entries"
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
+
 /// "12.3k", "4.5M": for counts that are too long to read.
 std::string count_text(std::uint64_t count);
 

@@ -115,6 +115,16 @@ TEST_F(CliTest, UsageErrorsNameWhatWasMeant) {
   EXPECT_EQ(quipu({"append", "s", "--durability", "maybe"}).code, 2);
 }
 
+// As in a script whose variable was not set: what is meant must not be guessed.
+TEST_F(CliTest, EmptyWordsAreNotLeftOut) {
+  quipu({"new", "--id", "s1"});
+  EXPECT_THAT(quipu({"verify", ""}).err, HasSubstr("is empty"));
+  EXPECT_EQ(quipu({"verify", ""}).code, 2);
+  EXPECT_EQ(quipu({"new", "--id", ""}).code, 2);
+  EXPECT_EQ(quipu({"list", "--since="}).code, 2);
+  EXPECT_EQ(run_program({.args = {"list", "--store", ""}}).code, 2);
+}
+
 TEST_F(CliTest, NoStoreIsNotFound) {
   for (const std::string command : {"list", "verify", "repair", "migrate"}) {
     EXPECT_EQ(quipu({command}).code, 3) << command;

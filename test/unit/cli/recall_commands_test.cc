@@ -115,6 +115,31 @@ TEST_F(RecallCommands, DuplicatesAreSaidAndCanBeLeftOut) {
   EXPECT_THAT(quipu({"memory", "add", "-"}, twin).err, HasSubstr("m9 says what m1 says"));
 }
 
+TEST_F(RecallCommands, IdsThatWereMadeAreTold) {
+  const char* nodes = R"({"text":"Ada prefers tabs"})"
+                      "\n"
+                      R"({"id":"m1","text":"Bob prefers spaces"})";
+  const std::string report = answer({"memory", "add", "-", "--json"}, nodes);
+  ASSERT_EQ(1u, JsonView(report).member("made").elements().size()) << report;
+  const std::string made = JsonView(report).member("made").elements()[0].string();
+  EXPECT_EQ((Ids{"m1", made}), ids_of(answer({"memory", "list", "--json"})));
+  // One that is left out was not stored under any.
+  EXPECT_THAT(answer({"memory", "add", "-", "--duplicates", "skip", "--json"}, nodes),
+              Not(HasSubstr("made")));
+  const std::string told = answer({"memory", "add", "-"}, R"({"text":"tea at four"})");
+  EXPECT_EQ("1 forgotten\n", answer({"memory", "forget", told.substr(0, told.find('\n'))}));
+}
+
+TEST_F(RecallCommands, WhatIsNotThereCannotBeForgotten) {
+  answer({"memory", "add", "-"}, kNodes);
+  const Outcome outcome = quipu({"memory", "forget", "m1", "nobody", "m1"});
+  EXPECT_EQ("1 forgotten\n", outcome.out);
+  EXPECT_EQ(3, outcome.code);
+  EXPECT_THAT(outcome.err, HasSubstr("1 of 2 are not there"));
+  EXPECT_THAT(quipu({"memory", "forget", "nobody"}).err, HasSubstr("there is no nobody"));
+  EXPECT_EQ("1 forgotten\n", answer({"memory", "forget", "m2", "m2"}));
+}
+
 TEST_F(RecallCommands, ListEvictAndForget) {
   answer({"memory", "add", "-"}, kNodes);
   const std::string page = answer({"memory", "list", "--limit", "1", "--json"});

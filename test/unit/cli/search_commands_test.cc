@@ -185,7 +185,7 @@ TEST_F(SearchCommands, ALineOfManyMayNameAnySession) {
                                 "{\"id\":4,\"text\":\"guanaco\",\"session\":\"*\"}\n"
                                 "{\"id\":5,\"text\":\"lake\",\"session\":\"one\"}\n");
   std::filesystem::current_path(before);
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  ASSERT_EQ(outcome.code, 1) << "two questions were refused: " << outcome.err;
   const std::vector<std::string> lines = wrap(outcome.out, 0);
   ASSERT_EQ(6u, lines.size()) << "the last one is empty: " << outcome.out;
   EXPECT_EQ((Ids{}), ids_of(lines[0]));

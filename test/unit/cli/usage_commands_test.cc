@@ -134,6 +134,9 @@ TEST_F(UsageCommands, FiltersAndZones) {
   EXPECT_THAT(quipu({"usage", "--model", "*a*", "--by", "session"}).out, HasSubstr("s1"));
   EXPECT_THAT(quipu({"usage", "--since", "2026-03-02"}).out, Not(HasSubstr("2026-03-01")));
   EXPECT_THAT(quipu({"usage", "--until", "2026-03-02"}).out, Not(HasSubstr("2026-03-02")));
+  EXPECT_EQ(quipu({"usage", "--from", "2026-03-01", "--to", "2026-03-02", "--json"}).out,
+            quipu({"usage", "--since", "2026-03-01", "--until", "2026-03-02", "--json"}).out);
+  EXPECT_NE(quipu({"usage", "--from", "2026-03-02", "--json"}).out, quipu({"usage", "--json"}).out);
   // Half an hour before midnight in UTC, dates of options as well.
   const Outcome there = quipu({"usage", "--tz", "+01:00"});
   EXPECT_THAT(there.out, Not(HasSubstr("2026-03-01")));
