@@ -43,9 +43,9 @@ void ImportRun::run() {
 
 void ImportRun::take(const Task& task) {
   auto imported = guarded([&] { return import(task); });
-  if (!imported.ok() && imported.error().code() == Code::kIdConflict && task.tries < kTriesMax) {
-    return take(task.again());
-  }
+  const bool was_overtaken = !imported.ok() && (imported.error().code() == Code::kIdConflict ||
+                                                imported.error().code() == Code::kTailMoved);
+  if (was_overtaken && task.tries < kTriesMax) return take(task.again());
   if (imported.ok() && !imported->waits_for.empty()) {
     const MutexLock lock(mutex_);
     waiting_.push_back({.place = task.place,
@@ -129,8 +129,12 @@ Result<Imported> ImportRun::import(const Task& task) {
       unchanged.report.total = known->mark->records;
       return unchanged;
     }
-    start.position = position_after(*known->mark, now, source, files_);
-    if (start.position.offset != 0) start.state.records = known->mark->records;
+    // What is known may be out of date by now: then the whole source says what is new.
+    if (task.tries == 1) start.position = position_after(*known->mark, now, source, files_);
+    if (start.position.offset != 0) {
+      start.after = &*known->mark;
+      start.state.records = known->mark->records;
+    }
   }
   // What this run made meanwhile has its name claimed.
   const bool looks = task.base != Base::kLater || task.tries > 1;

@@ -40,6 +40,8 @@ Result<void> ImportedLog::flush() {
   const std::vector<std::string_view> lines(pending_.begin(), pending_.end());
   AppendOptions options;
   options.durability = Durability::kRelaxed;
+  // Whoever imports the same source at the same moment makes the same entries.
+  options.mode = AppendMode::kMerge;
   TRY(store_.sessions().append_session_lines(session_id_, lines, options));
   pending_.clear();
   pending_bytes_ = 0;

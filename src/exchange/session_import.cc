@@ -78,6 +78,10 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   agent_session_ = reader->outline().session;
   TRY_ASSIGN(const bool is_open, open_session(reader->outline(), from.base));
   if (!is_open) return std::move(result_);
+  // What is new is told by the mark: it must be the newest one.
+  if (only_new_ && (stored_ == nullptr || !stored_->ends_with(*from.after))) {
+    return Error(Code::kTailMoved, "somebody else imports " + source.path);
+  }
   Record record;
   bool is_left = false;  // a line that somebody is writing
   for (;;) {

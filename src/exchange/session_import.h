@@ -38,6 +38,8 @@ namespace quipu::exchange {
 
 struct ImportFrom {
   dialect::ReadPosition position{};
+  /// The mark that `position` comes from; null: it is the beginning.
+  const ImportMark* after = nullptr;
   /// What the source looked like before it is read.
   ImportMark state{};
   /// Leave a last line that is cut off for later: somebody may be writing it.
@@ -74,7 +76,8 @@ class SessionImport {
   SessionImport(Store& store, const dialect::Dialect& dialect, fs::HostFiles& files,
                 ProjectOf project_of, MayBeStored may_be_stored, ClaimName claim_name);
 
-  /// `id_conflict` when somebody else made the session meanwhile: to be tried again.
+  /// `id_conflict` when somebody else made the session meanwhile, `tail_moved` when somebody else
+  /// has read on from the mark: to be tried again, from the beginning of the source.
   Result<Imported> run(const dialect::Source& source, const ImportFrom& from);
 
  private:

@@ -3,7 +3,6 @@
 #include "base/try.h"
 #include "dialect/carry.h"
 #include "dialect/recipe.h"
-#include "exchange/import_mark.h"
 
 namespace quipu::exchange {
 
@@ -32,7 +31,10 @@ Result<void> StoredSession::find_end(bool only_new) {
   for (Ordinal at = own.fold().count; at-- > 0;) {
     TRY_ASSIGN(const StoredEntry entry, own.entry(at));
     const Envelope envelope = read_envelope(entry.text);
-    if (envelope.type.view() == kMarkType && marked == 0) marked = lineage_->base() + at;
+    if (envelope.type.view() == kMarkType && marked == 0) {
+      marked = lineage_->base() + at;
+      mark_ = read_mark(envelope.payload);
+    }
     if (envelope.type.view() == dialect::kRecipeType && end_.recipe.empty()) {
       end_.recipe = envelope.payload;
     }

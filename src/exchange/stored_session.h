@@ -15,6 +15,7 @@
 
 #include "backend/lineage.h"
 #include "dialect/dialect.h"
+#include "exchange/import_mark.h"
 
 namespace quipu::exchange {
 
@@ -34,6 +35,10 @@ class StoredSession {
     std::string recipe;     // payload
   };
   const End& end() const { return end_; }
+  /// `only_new`: this is the mark of the last pass that was finished.
+  bool ends_with(const ImportMark& mark) const {
+    return mark_ && mark_->offset == mark.offset && mark_->before == mark.before;
+  }
 
   struct Match {
     bool is_same = false;    // its payload is the record
@@ -61,7 +66,9 @@ class StoredSession {
   std::shared_ptr<const Lineage> lineage_;
   const dialect::Dialect& dialect_;
   End end_;
-  Ordinal marked_ = 0;  // `only_new`: where the last pass that was finished ended
+  // `only_new`: where the last pass that was finished ended
+  Ordinal marked_ = 0;
+  std::optional<ImportMark> mark_;
 };
 
 }  // namespace quipu::exchange

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "quipu/import.h"
@@ -74,6 +75,45 @@ TEST(ImportThreads, TheFirstSourceHasTheNameWhicheverIsFaster) {
     EXPECT_EQ("pi.x", sessions["/s/a.jsonl"]);
     EXPECT_TRUE(sessions["/s/b.jsonl"].starts_with("pi.x.")) << sessions["/s/b.jsonl"];
   }
+}
+
+// Each knows another mark of it, or has none when it begins.
+TEST(ImportThreads, ASourceThatGrowsIsTakenOnceByHoweverMany) {
+  constexpr int kRounds = 40;
+  constexpr int kImporters = 3;
+  const std::string path = "/s/2026_s1.jsonl";
+  MemoryHost host;
+  std::string& text = host.files[path];
+  text =
+      R"({"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/"})"
+      "\n";
+  auto store = Store::open("memory:").value();
+  for (int round = 0; round < kRounds; ++round) {
+    text += R"({"type":"message","id":"m)" + std::to_string(round) +
+            R"(","parentId":null,"timestamp":"2026-03-01T09:30:01.000Z",)"
+            R"("message":{"role":"user","content":"hi"}})"
+            "\n";
+    std::vector<std::thread> importers;
+    for (int i = 0; i < kImporters; ++i) {
+      importers.emplace_back([&] {
+        const auto done = Importer(store, &host).run(
+            {{.agent = "pi", .path = path, .part = {}, .files = {path}, .session_id = {}}},
+            {.project_id = {}, .threads = 1}, [&](const ImportReport& report) {
+              EXPECT_FALSE(report.error) << report.error->message();
+              return true;
+            });
+        EXPECT_TRUE(done.ok());
+      });
+    }
+    for (std::thread& importer : importers) importer.join();
+  }
+  std::set<std::string> records;
+  for (const Entry& entry : store.sessions().load_session_entries("pi.s1").value()) {
+    if (!entry.type.starts_with("pi.message")) continue;
+    EXPECT_TRUE(records.insert(entry.id).second);
+    EXPECT_EQ(std::string::npos, entry.id.find('~')) << entry.id;
+  }
+  EXPECT_EQ(records.size(), std::size_t{kRounds});
 }
 
 // The same file lies in two places: there is one session.

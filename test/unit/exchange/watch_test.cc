@@ -110,6 +110,20 @@ TEST_F(Watch, WhatTheSystemMissedIsFoundByLookingAtEverything) {
   EXPECT_EQ(watch(), (Reports{"pi.s1 +1", "pi.s1 +1"}));
 }
 
+// The mark that the watch knows is not the newest one then.
+TEST_F(Watch, WhatSomebodyElseImportedMeanwhileIsNotTakenAgain) {
+  const std::string grown = kHeader + line("a") + line("b");
+  machine_.host.files[kPath] = kHeader + line("a");
+  machine_.host.happenings.push_back([this, grown] {
+    machine_.host.files[kPath] = grown;
+    EXPECT_EQ(machine_.import("pi", kPath).added, 1u);
+    return fs::HostChanges{};
+  });
+  happens(kPath, grown + line("c"));
+  EXPECT_EQ(watch(), (Reports{"pi.s1 +2", "pi.s1 +1"}));
+  EXPECT_EQ(machine_.give("pi.s1", "pi").begin()->second, grown + line("c"));
+}
+
 TEST_F(Watch, AnAgentThatIsUsedForTheFirstTime) {
   happens_unseen(kPath, kHeader + line("a"), /*missed=*/false);
   EXPECT_EQ(watch(), (Reports{"pi.s1 +2"}));
