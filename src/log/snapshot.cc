@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/try.h"
+#include "log/seal.h"
 
 namespace quipu::log {
 
@@ -94,6 +95,35 @@ Result<const Index*> LogSnapshot::rebuilt() const {
 std::string_view LogSnapshot::line(const IndexEntry& entry) const {
   if (entry.offset + entry.bytes > bytes_.size()) return {};
   return {reinterpret_cast<const char*>(bytes_.data()) + entry.offset, entry.bytes};
+}
+
+// The seal says what stood before the line: mostly the seal of the line before.
+Result<bool> LogSnapshot::is_sound(const IndexEntry& entry) const {
+  if (entry.adopted) return true;
+  const std::string_view text = line(entry);
+  const auto seal = find_seal(text);
+  if (!seal) return false;
+  if (entry.offset == 0) return seal_crc(chain_seed(chain_id_), text) == seal->crc;
+  const std::string_view log(reinterpret_cast<const char*>(bytes_.data()), entry.offset - 1);
+  const auto before = find_seal(log.substr(log.size() - std::min(log.size(), kSealBytes + 1)));
+  if (before && seal_crc(before->crc, text) == seal->crc) return true;
+  // A line before that lost its seal or has none, or this one is damaged.
+  return is_recovered(entry.offset);
+}
+
+Result<bool> LogSnapshot::is_recovered(std::uint64_t offset) const {
+  MutexLock lock(mutex_);
+  if (!recovered_) {
+    auto index = Index::in_memory(key_);
+    IndexState state;
+    TRY(extend(*index, state, state_.committed));
+    recovered_.emplace();
+    for (Ordinal own = 0; own < state.fold.count; ++own) {
+      TRY_ASSIGN(const IndexEntry entry, index->entry(own));
+      recovered_->push_back(entry.offset);
+    }
+  }
+  return std::binary_search(recovered_->begin(), recovered_->end(), offset);
 }
 
 Result<IndexEntry> LogSnapshot::entry(Ordinal own) const {

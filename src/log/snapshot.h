@@ -42,6 +42,10 @@ class LogSnapshot {
   /// The stored line, seal included, without its line feed; a view into the
   /// mapped log, valid as long as this snapshot.
   std::string_view line(const IndexEntry& entry) const;
+  /// Whether that line is the one that was sealed: an index that knows a line says nothing of what
+  /// has become of its bytes since. Lines of other programs have no seal, and are taken as they
+  /// are.
+  Result<bool> is_sound(const IndexEntry& entry) const;
   Result<std::string> id(Ordinal own) const;
   /// An own entry by its id.
   Result<std::optional<Ordinal>> find(std::string_view id) const;
@@ -54,6 +58,7 @@ class LogSnapshot {
   Result<const Index*> rebuilt() const;
   const Index& index() const { return *index_.load(std::memory_order_acquire); }
   const Index& use(std::shared_ptr<Index> index) const;
+  Result<bool> is_recovered(std::uint64_t offset) const;
 
   std::unique_ptr<fs::File> file_;
   fs::Stat stat_;
@@ -67,6 +72,8 @@ class LogSnapshot {
   mutable std::atomic<const Index*> index_ = nullptr;
   mutable Mutex mutex_;
   mutable std::vector<std::shared_ptr<Index>> indexes_ GUARDED_BY(mutex_);
+  // Of the lines that recovery believes; made when one is in doubt.
+  mutable std::optional<std::vector<std::uint64_t>> recovered_ GUARDED_BY(mutex_);
 };
 
 }  // namespace quipu::log

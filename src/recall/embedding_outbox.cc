@@ -49,6 +49,12 @@ constexpr Text kAddVector{
     " AS t(v, f, h) JOIN @embed_queue q ON q.fingerprint = t.f AND q.hash = t.h"
     " ON CONFLICT DO NOTHING",
     "btt"};
+// Whoever forgets the text waits for us, and then finds the vector, too.
+constexpr Text kHoldText{
+    "UPDATE @embed_queue SET tries = tries WHERE fingerprint = $1 AND hash = $2",
+    "UPDATE @embed_queue q SET tries = q.tries FROM unnest($1::text[], $2::text[]) AS t(f, h)"
+    " WHERE q.fingerprint = t.f AND q.hash = t.h",
+    "tt"};
 constexpr Text kTakeText{
     "DELETE FROM @embed_queue WHERE fingerprint = $1 AND hash = $2",
     "DELETE FROM @embed_queue q USING unnest($1::text[], $2::text[]) AS t(f, h)"
@@ -380,6 +386,7 @@ Result<OutboxProgress> EmbeddingOutbox::step(std::stop_token stop) {
   if (!stop.stop_requested()) pause_after(round);
   TRY_ASSIGN(const auto engine, lease());
   if (!round.take.params.empty()) {
+    round.writes.commands.push_back({.text = kHoldText, .params = round.take.params});
     round.writes.commands.push_back(std::move(round.add));
     round.writes.commands.push_back(std::move(round.take));
   }

@@ -39,7 +39,7 @@ struct FollowCursor {
   /// Checksums of the first and of the last of them.
   std::int64_t head_crc = 0;
   std::int64_t tail_crc = 0;
-  /// How often the tables were emptied.
+  /// Another one whenever the tables were emptied, or made.
   std::int64_t emptied = 0;
   bool operator==(const FollowCursor&) const = default;
 };
@@ -48,7 +48,8 @@ class Follower {
  public:
   virtual ~Follower() = default;
 
-  /// Among them a table of one row from the beginning, (0, 0, 0, 0), that these are about:
+  /// Among them a table of one row from the beginning that these are about: zeros, and any number
+  /// as `emptied`.
   virtual const search::IndexTables& tables() const = 0;
   /// Gives `entries`, `head_crc`, `tail_crc` and `emptied`.
   virtual sql::Text read_cursor() const = 0;

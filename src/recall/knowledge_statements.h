@@ -12,7 +12,11 @@ using sql::Text;
 inline const std::vector<Text> kCreate{
     "CREATE TABLE @knowledge_cursor (emptied BIGINT NOT NULL PRIMARY KEY, entries BIGINT NOT NULL,"
     " head_crc BIGINT NOT NULL, tail_crc BIGINT NOT NULL)",
-    "INSERT INTO @knowledge_cursor (emptied, entries, head_crc, tail_crc) VALUES (0, 0, 0, 0)",
+    // Tables that were made anew are not the same as those that were there.
+    {"INSERT INTO @knowledge_cursor (emptied, entries, head_crc, tail_crc) VALUES (random(), 0, 0, "
+     "0)",
+     "INSERT INTO @knowledge_cursor (emptied, entries, head_crc, tail_crc)"
+     " VALUES ((random() * 9e18)::bigint, 0, 0, 0)"},
     "CREATE TABLE @knowledge_documents (ordinal BIGINT NOT NULL PRIMARY KEY,"
     " bytes BIGINT NOT NULL, chunks BIGINT NOT NULL, created_ms BIGINT NOT NULL,"
     " updated_ms BIGINT NOT NULL, id {key} NOT NULL, content TEXT NOT NULL,"

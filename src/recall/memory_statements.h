@@ -12,7 +12,10 @@ using sql::Text;
 inline const std::vector<Text> kCreate{
     "CREATE TABLE @memory_cursor (emptied BIGINT NOT NULL PRIMARY KEY, entries BIGINT NOT NULL,"
     " head_crc BIGINT NOT NULL, tail_crc BIGINT NOT NULL)",
-    "INSERT INTO @memory_cursor (emptied, entries, head_crc, tail_crc) VALUES (0, 0, 0, 0)",
+    // Tables that were made anew are not the same as those that were there.
+    {"INSERT INTO @memory_cursor (emptied, entries, head_crc, tail_crc) VALUES (random(), 0, 0, 0)",
+     "INSERT INTO @memory_cursor (emptied, entries, head_crc, tail_crc)"
+     " VALUES ((random() * 9e18)::bigint, 0, 0, 0)"},
     // What lists look through comes first: long texts are left out then.
     "CREATE TABLE @memory_nodes (ordinal BIGINT NOT NULL PRIMARY KEY, kind BIGINT NOT NULL,"
     " importance BIGINT NOT NULL, pinned BIGINT NOT NULL, expires_ms BIGINT,"

@@ -10,6 +10,7 @@ namespace quipu::search {
 namespace {
 
 constexpr auto kWait = std::chrono::seconds(5);
+constexpr int kMakingsMax = 5;
 
 constexpr sql::Text kMakeVersions =
     "CREATE TABLE IF NOT EXISTS @quipu_indexes"
@@ -66,9 +67,19 @@ std::string IndexDatabase::version_of(const IndexTables& tables) const {
 }
 
 Result<bool> IndexDatabase::prepare(const IndexTables& tables, const FirstRows& first_rows) {
-  const std::string wanted = version_of(tables);
   TRY_ASSIGN(const auto engine, pool_->lease());
-  TRY_ASSIGN(const std::string found, version_in(*engine, tables.name));
+  // Others make other tables, and the one of versions with them, at the same moment.
+  for (int tries = 1;; ++tries) {
+    auto made = make(*engine, tables, first_rows);
+    const bool is_conflict = !made.ok() && made.error().code() == Code::kIdConflict;
+    if (!is_conflict || tries == kMakingsMax) return made;
+  }
+}
+
+Result<bool> IndexDatabase::make(sql::Engine& engine, const IndexTables& tables,
+                                 const FirstRows& first_rows) const {
+  const std::string wanted = version_of(tables);
+  TRY_ASSIGN(const std::string found, version_in(engine, tables.name));
   if (found == wanted) return false;
   Writes writes;
   writes.commands.push_back({.text = kMakeVersions});
@@ -83,10 +94,10 @@ Result<bool> IndexDatabase::prepare(const IndexTables& tables, const FirstRows& 
   if (first_rows) {
     for (sql::Command& row : first_rows()) writes.commands.push_back(std::move(row));
   }
-  auto made = engine->commit(writes.commands, sql::Sync::kLater);
+  auto made = engine.commit(writes.commands, sql::Sync::kLater);
   if (made.ok()) return true;
   // Somebody else may have made them meanwhile.
-  TRY_ASSIGN(const std::string now, version_in(*engine, tables.name));
+  TRY_ASSIGN(const std::string now, version_in(engine, tables.name));
   if (now == wanted) return true;
   return std::move(made).error();
 }

@@ -76,6 +76,8 @@ class IndexDatabase {
 
  private:
   std::string version_of(const IndexTables& tables) const;
+  Result<bool> make(sql::Engine& engine, const IndexTables& tables,
+                    const FirstRows& first_rows) const;
   /// Commands that drop the tables; their texts are in `texts`.
   void drop(const IndexTables& tables, Writes& into) const;
 

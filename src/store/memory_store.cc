@@ -47,7 +47,10 @@ Result<EvictReport> choose(const recall::MemoryTables& tables, sql::Engine& engi
   TRY_ASSIGN(const auto rows, tables.of_ordinals(engine, ordinals));
   std::unordered_map<std::int64_t, std::string> ids;
   for (const MemoryRow& row : rows) ids.emplace(row.ordinal, row.memory.node.id);
-  for (const std::int64_t ordinal : ordinals) report.ids.push_back(std::move(ids[ordinal]));
+  for (const std::int64_t ordinal : ordinals) {
+    const auto found = ids.find(ordinal);  // it may have been replaced since
+    if (found != ids.end()) report.ids.push_back(std::move(found->second));
+  }
   report.kept -= report.ids.size();
   return report;
 }

@@ -243,9 +243,10 @@ Result<UpsertReport> MemoryStore::upsert(std::span<const MemoryNode> nodes,
       UpsertReport part;
       const Outcome outcome = upsert.outcome(plan, part);
       if (!outcome.entries.empty()) {
-        auto stored =
-            state_->log.append(outcome.entries, outcome.has_merged ? plan.tail : std::nullopt);
-        // What was merged into may have been forgotten since: it must not come back.
+        // What was merged into may have been forgotten since: it must not come back. And of two
+        // who say the same at the same moment one comes second.
+        const bool is_bound = outcome.has_merged || options.duplicates != Duplicates::kKeep;
+        auto stored = state_->log.append(outcome.entries, is_bound ? plan.tail : std::nullopt);
         if (!stored.ok() && stored.error().code() == Code::kTailMoved) {
           if (++tries < kPlansMax) continue;
           return Error(Code::kBusy, "others change the memory all the time");

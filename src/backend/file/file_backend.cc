@@ -1,13 +1,16 @@
 #include "backend/file/file_backend.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "backend/file/file_watch.h"
+#include "base/mutex.h"
 #include "base/share_out.h"
 #include "base/try.h"
 #include "log/inspect.h"
 #include "log/seal.h"
+#include "model/envelope.h"
 
 namespace quipu::file {
 namespace {
@@ -22,10 +25,15 @@ class FileLogView : public LogView {
       : snapshot_(std::move(snapshot)) {}
 
   const FoldState& fold() const override { return snapshot_->state().fold; }
-  std::uint32_t damaged() const override { return snapshot_->state().damaged; }
+  std::uint32_t damaged() const override {
+    MutexLock lock(mutex_);
+    return snapshot_->state().damaged + static_cast<std::uint32_t>(stand_ins_.size());
+  }
   std::uint64_t settled_bytes() const override { return snapshot_->state().committed; }
   Result<StoredEntry> entry(Ordinal own) const override {
     TRY_ASSIGN(const log::IndexEntry entry, snapshot_->entry(own));
+    TRY_ASSIGN(const bool is_sound, snapshot_->is_sound(entry));
+    if (!is_sound) return stand_in(own, entry);
     return StoredEntry{.place = entry.place,
                        .text = snapshot_->line(entry),
                        .seal_bytes = entry.adopted ? 0 : log::kSealBytes,
@@ -38,7 +46,32 @@ class FileLogView : public LogView {
   }
 
  private:
+  // All that is known of a line whose bytes are not those that were stored.
+  StoredEntry stand_in(Ordinal own, const log::IndexEntry& entry) const {
+    const Envelope envelope = read_envelope_prefix(snapshot_->line(entry));
+    const bool has_type = envelope.type_code == entry.place.type;
+    const char* const some_type = is_fact(entry.place.type) ? "fact.damaged" : "damaged";
+    // The index knows whether the id is what it was.
+    std::string id(envelope.id.view());
+    const auto found = snapshot_->find(id);
+    if (!found.ok() || *found != own) id = "damaged-" + std::to_string(entry.offset);
+    MutexLock lock(mutex_);
+    std::string& text = stand_ins_[own];
+    if (text.empty()) {
+      append_entry_json(text, {.id = id,
+                               .parent = std::nullopt,
+                               .type = has_type ? envelope.type.view() : some_type,
+                               .timestamp = envelope.timestamp.view(),
+                               .run_id = {},
+                               .payload = R"({"damaged":true})",
+                               .meta = {}});
+    }
+    return {.place = entry.place, .text = text, .damaged = true};
+  }
+
   std::shared_ptr<const log::LogSnapshot> snapshot_;
+  mutable Mutex mutex_;
+  mutable std::map<Ordinal, std::string> stand_ins_ GUARDED_BY(mutex_);
 };
 
 // A missing file is a missing session; everything else is what it is.
@@ -325,13 +358,13 @@ Result<RepairReport> FileBackend::repair(const std::string& session_id) {
                                      [](const Problem& p) { return p.kind == "bad_index"; });
   TRY(session(session_id)
           ->exclusively(inherited_of(session_id), [&](log::LogWriter& writer) -> Result<void> {
+            // First: what the index knew may be torn by what the log itself says.
+            if (bad_index) TRY(writer.rebuild_index());
             report.quarantined = writer.take_quarantined();
             for (const std::string& path : report.quarantined) {
               report.actions.push_back("moved the torn tail to " + path);
             }
-            if (!bad_index) return {};
-            TRY(writer.rebuild_index());
-            report.actions.push_back("made the offset index anew");
+            if (bad_index) report.actions.push_back("made the offset index anew");
             return {};
           }));
   TRY_ASSIGN(VerifyReport after, verify(session_id));

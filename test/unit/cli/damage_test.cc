@@ -68,16 +68,30 @@ TEST_F(CliTest, DamagedLineIsNeverPassedOverInSilence) {
   std::string log = read_whole(log_of("s"));
   log[log.find("When?")] = 'w';
   write_whole(log_of("s"), log);
-  std::filesystem::remove(path("store/sessions/s.idx"));
-
-  for (const auto& args : std::vector<std::vector<std::string>>{
-           {"cat", "s"}, {"show", "s"}, {"list"}, {"tree", "s"}, {"cat", "--sealed", "s"}}) {
-    const Outcome outcome = quipu(args);
-    EXPECT_THAT(outcome.err, HasSubstr("damaged")) << args[0];
-    EXPECT_THAT(outcome.out, Not(HasSubstr("when?"))) << args[0];
+  for (const char* round : {"with its index", "without"}) {
+    for (const auto& args : std::vector<std::vector<std::string>>{
+             {"cat", "s"}, {"show", "s"}, {"list"}, {"tree", "s"}, {"cat", "--sealed", "s"}}) {
+      const Outcome outcome = quipu(args);
+      EXPECT_THAT(outcome.err, HasSubstr("damaged")) << args[0] << " " << round;
+      EXPECT_THAT(outcome.out, Not(HasSubstr("when?"))) << args[0] << " " << round;
+    }
+    std::filesystem::remove(path("store/sessions/s.idx"));
   }
   EXPECT_EQ(quipu({"verify"}).code, 5);
   EXPECT_THAT(quipu({"dump", "s"}).out, HasSubstr("when?"));
+}
+
+// The index knows the batch, and what the log says of it is that it is torn.
+TEST_F(CliTest, RepairSaysWhatItTookAway) {
+  make_conversation();
+  std::string log = read_whole(log_of("s"));
+  log[log.find("When?")] = 'w';
+  write_whole(log_of("s"), log);
+  const Outcome repaired = quipu({"repair", "--json"});
+  const JsonView session = JsonView(repaired.out).member("sessions").elements()[0];
+  EXPECT_EQ(session.member("quarantined").elements().size(), 1u) << repaired.out;
+  EXPECT_THAT(repaired.out, HasSubstr("moved the torn tail to quarantine/"));
+  EXPECT_EQ(quipu({"verify"}).code, 0);
 }
 
 TEST_F(CliTest, MigrateKeepsTheOldFile) {

@@ -96,12 +96,13 @@ TEST(ImportThreads, ASourceThatGrowsIsTakenOnceByHoweverMany) {
     std::vector<std::thread> importers;
     for (int i = 0; i < kImporters; ++i) {
       importers.emplace_back([&] {
-        const auto done = Importer(store, &host).run(
-            {{.agent = "pi", .path = path, .part = {}, .files = {path}, .session_id = {}}},
-            {.project_id = {}, .threads = 1}, [&](const ImportReport& report) {
-              EXPECT_FALSE(report.error) << report.error->message();
-              return true;
-            });
+        const auto done =
+            Importer(store, &host)
+                .run({{.agent = "pi", .path = path, .part = {}, .files = {path}, .session_id = {}}},
+                     {.project_id = {}, .threads = 1}, [&](const ImportReport& report) {
+                       EXPECT_FALSE(report.error) << report.error->message();
+                       return true;
+                     });
         EXPECT_TRUE(done.ok());
       });
     }
