@@ -1,5 +1,7 @@
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "backend/backend.h"
 #include "base/json_scan.h"
@@ -218,8 +220,10 @@ void put_on_one_line(std::vector<Part>& parts) {
 }
 
 // Some agents write an answer as several records, some a whole turn as one. In a
-// transcript an answer is one message, and results stand by themselves behind it.
-void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utterance) {
+// transcript an answer is one message, and results stand by themselves behind it. `counted`: the
+// message that has the usage of a request.
+void add_turn(std::vector<dialect::TranscriptMessage>& messages,
+              std::unordered_map<std::string, std::size_t>& counted, Utterance&& utterance) {
   const auto begin = [&](Role role) {
     dialect::TranscriptMessage next;
     next.entry_id = utterance.entry_id;
@@ -243,6 +247,13 @@ void add_turn(std::vector<dialect::TranscriptMessage>& messages, Utterance&& utt
   }
   // The last record of an answer knows what it took; a whole turn took it once.
   if (answer && utterance.message.usage) {
+    // Results may stand between the records of one request.
+    const std::string& request = utterance.message.request_id;
+    if (!request.empty()) {
+      const std::size_t before =
+          std::exchange(counted.try_emplace(request, *answer).first->second, *answer);
+      messages[before].message.usage.reset();
+    }
     messages[*answer].message.usage = utterance.message.usage;
     messages[*answer].message.stop_reason = utterance.message.stop_reason;
   }
@@ -267,6 +278,7 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
   transcript.provider = summary.provider;
   transcript.seed = session_id + " " + (head.empty() ? summary.head : head);
   std::unordered_set<std::string> answered;  // some agents write a result more than once
+  std::unordered_map<std::string, std::size_t> counted;
   for (Utterance& utterance : said) {
     if (only != nullptr && !only->contains(utterance.entry_id)) continue;
     std::erase_if(utterance.message.parts, [&](const Part& part) {
@@ -277,7 +289,7 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
         transcript.messages.empty() ? transcript.created : transcript.messages.back().timestamp;
     if (!parse_timestamp(utterance.timestamp)) utterance.timestamp = before;
     put_on_one_line(utterance.message.parts);
-    add_turn(transcript.messages, std::move(utterance));
+    add_turn(transcript.messages, counted, std::move(utterance));
   }
   return transcript;
 }

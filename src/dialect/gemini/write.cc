@@ -129,6 +129,9 @@ class SessionText {
     thought.end_array();
     call.end_array();
     if (content.empty() && thoughts == "[]" && calls == "[]") return;
+    if (is_last && from.message.usage && from.message.usage->cache_write.value_or(0) > 0) {
+      draft_.lose(from, "usage", "what went into the cache is counted as input");
+    }
     message("gemini", from, [&](json::Writer& out) {
       out.member("content", content).raw_member("thoughts", thoughts);
       if (is_last && from.message.usage) add_tokens(*from.message.usage, out);

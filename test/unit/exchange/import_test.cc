@@ -480,6 +480,41 @@ TEST(Export, AResultThatWasWrittenTwiceIsOne) {
   EXPECT_EQ(results, 1u) << text;
 }
 
+// Results may stand between the records of one answer.
+TEST(Export, ARequestIsCountedOnce) {
+  ImportMachine machine;
+  ASSERT_TRUE(machine.store.sessions().create_session({.id = "s"}).ok());
+  const auto entry = [](const std::string& payload) {
+    NewEntry made;
+    made.type = "message";
+    made.payload = payload;
+    return made;
+  };
+  const auto call = [&](const std::string& id) {
+    return entry(
+        R"({"role":"assistant","requestId":"r1","model":"m","content":[{"type":"tool_use","id":")" +
+        id + R"(","name":"ls","input":{}}],"usage":{"tokensIn":7,"tokensOut":3}})");
+  };
+  const auto result = [&](const std::string& id) {
+    return entry(R"({"role":"tool","content":[{"type":"tool_result","toolUseId":")" + id +
+                 R"(","content":"done"}]})");
+  };
+  ASSERT_TRUE(machine.store.sessions()
+                  .append_session_entries("s", {{entry(R"({"role":"user","content":"go"})"),
+                                                 call("a"), result("a"), call("b"), result("b")}})
+                  .ok());
+  const std::string path = "/home/ada/.pi/agent/sessions/--data--/2026_s9.jsonl";
+  machine.host.files[path] = machine.give("s", "pi").begin()->second;
+  machine.import("pi", path);
+  const auto used = UsageStore(machine.store)
+                        .aggregate({.by = UsageBy::kSession, .project = ProjectScope::all()});
+  ASSERT_TRUE(used.ok());
+  ASSERT_EQ(used->groups.size(), 2u);
+  for (const UsageGroup& session : used->groups) {
+    EXPECT_EQ(session.sum.tokens_in, 7u) << session.name;
+  }
+}
+
 // Where the agents' own programs look, also when the user has moved it.
 TEST(Export, InstalledFilesLieWhereTheAgentLooks) {
   ImportMachine machine;
