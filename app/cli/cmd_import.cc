@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
@@ -115,31 +116,39 @@ bool lacks_named(const FoundSources& found, const FindOptions& options) {
   });
 }
 
-Result<int> run_import(Context& context, const ImportArguments& arguments) {
-  if (arguments.dry_run && arguments.watch) {
-    return context.refuse(Error(Code::kInvalidArgument, "--dry-run and --watch exclude each other")
-                              .with_hint("`quipu sources` says what there is"));
-  }
-  auto store = arguments.dry_run ? context.open_store_or_none() : context.open_store(true);
-  if (!store) return std::move(store).error();
-  std::string project;
-  if (!arguments.project.empty()) {
-    Projects projects(*store);
-    auto found = find_project(projects, arguments.project);
-    if (!found) return std::move(found).error();
-    project = found->id;
-  }
-  FindOptions options = find_options(arguments.words);
-  if (!arguments.since.empty()) {
-    const auto since = read_time(arguments.since, now_ms());
-    if (!since) {
-      return context.refuse(Error(Code::kInvalidArgument, "--since: no time: " + arguments.since)
-                                .with_hint("such as 2026-03-01, 2h, 7d"));
+bool is_missing(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::symlink_status(path, ignored).type() ==
+         std::filesystem::file_type::not_found;
+}
+
+void report_missing(Context& context, const std::string& word) {
+  const std::vector<std::string> agents = known_agents();
+  const std::string meant = nearest(word, agents);
+  context.report(
+      Error(Code::kNotFound, fmt::format("there is neither a file nor an agent '{}'", word))
+          .with_hint((meant.empty() ? "" : fmt::format("Did you mean '{}'? ", meant)) +
+                     fmt::format("Agents: {}.", fmt::join(agents, ", "))));
+}
+
+// Whether something that was named is not there. What is watched may come yet.
+bool leave_out_missing(Context& context, FindOptions& options, bool is_watched) {
+  const std::size_t named = options.paths.size();
+  for (const std::string& path : options.paths) {
+    if (!is_missing(path)) continue;
+    if (is_watched) {
+      context.warn(path + " is not there yet");
+    } else {
+      report_missing(context, path);
     }
-    options.since_ms = *since;
   }
-  if (arguments.watch) return watch(context, *store, options, project);
-  auto found = Importer(*store).find(options);
+  if (!is_watched) std::erase_if(options.paths, is_missing);
+  return options.paths.size() < named;
+}
+
+Result<int> import_found(Context& context, Store& store, const ImportArguments& arguments,
+                         const FindOptions& options, const std::string& project) {
+  auto found = Importer(store).find(options);
   if (!found) return context.refuse(std::move(found).error());
   print_found(context, *found);
   warn_of(context, found->problems);
@@ -153,9 +162,39 @@ Result<int> run_import(Context& context, const ImportArguments& arguments) {
     }
   }
   auto done =
-      arguments.dry_run ? Result<int>(kExitOk) : import(context, *store, found->sources, project);
+      arguments.dry_run ? Result<int>(kExitOk) : import(context, store, found->sources, project);
   if (done && *done == kExitOk && lacks_named(*found, options)) return kExitFailed;
   return done;
+}
+
+Result<int> run_import(Context& context, const ImportArguments& arguments) {
+  if (arguments.dry_run && arguments.watch) {
+    return context.refuse(Error(Code::kInvalidArgument, "--dry-run and --watch exclude each other")
+                              .with_hint("`quipu sources` says what there is"));
+  }
+  FindOptions options = find_options(arguments.words);
+  if (!arguments.since.empty()) {
+    const auto since = read_time(arguments.since, now_ms());
+    if (!since) {
+      return context.refuse(Error(Code::kInvalidArgument, "--since: no time: " + arguments.since)
+                                .with_hint("such as 2026-03-01, 2h, 7d"));
+    }
+    options.since_ms = *since;
+  }
+  const bool lacks_some = leave_out_missing(context, options, arguments.watch);
+  if (lacks_some && options.paths.empty()) return kExitNotFound;
+  auto store = arguments.dry_run ? context.open_store_or_none() : context.open_store(true);
+  if (!store) return std::move(store).error();
+  std::string project;
+  if (!arguments.project.empty()) {
+    Projects projects(*store);
+    auto found = find_project(projects, arguments.project);
+    if (!found) return std::move(found).error();
+    project = found->id;
+  }
+  if (arguments.watch) return watch(context, *store, options, project);
+  auto done = import_found(context, *store, arguments, options, project);
+  return done && *done == kExitOk && lacks_some ? kExitNotFound : done;
 }
 
 }  // namespace

@@ -56,10 +56,16 @@ TEST_F(ImportCommands, LookingMakesNoStore) {
 
 TEST_F(ImportCommands, WhatWasNamedAndIsNotThereIsAFailure) {
   const Outcome both = at_home({"import", file(), path("nofile")});
-  EXPECT_EQ(both.code, 1);
+  EXPECT_EQ(both.code, 3);
   EXPECT_THAT(both.err, HasSubstr("nofile"));
   EXPECT_THAT(both.err, HasSubstr("2 records added"));
   EXPECT_EQ(at_home({"import", "pi", file(), "--project", "nope"}).code, 3);
+  const Outcome misspelt = at_home({"import", "clude", "--json"});
+  EXPECT_EQ(misspelt.code, 3);
+  EXPECT_THAT(misspelt.err, HasSubstr("\"not_found\""));
+  EXPECT_THAT(misspelt.err, HasSubstr("Did you mean 'claude'?"));
+  // Not all of that agent's instead.
+  EXPECT_EQ(at_home({"import", "pi", path("nofile")}).code, 3);
 }
 
 TEST_F(ImportCommands, AFileOfAnotherAgentIsRefused) {
