@@ -1,4 +1,5 @@
 #include <unistd.h>
+#include <algorithm>
 
 #include <filesystem>
 
@@ -280,6 +281,11 @@ Result<void> remove(Context& context, KnowledgeIndex& knowledge,
 Result<void> check(const KnowledgeArguments& arguments) {
   const std::size_t words = arguments.words.size();
   const std::string& action = arguments.action;
+  if (action == "add" &&
+      std::find(arguments.words.begin(), arguments.words.end(), "-") != arguments.words.end()) {
+    return knowledge_usage(
+        "a document is known by its file; `--jsonl -` reads them from standard input");
+  }
   if (action == "add" && (words == 0) == arguments.jsonl.empty()) {
     return knowledge_usage("after `knowledge add`: files, or --jsonl FILE");
   }

@@ -27,7 +27,8 @@ inline constexpr int kAdoptPhaseLast = 3;
 struct AdoptOptions {
   /// The last phase to take, 0 to `kAdoptPhaseLast`.
   int phase = kAdoptPhaseLast;
-  /// Where the adopted copy goes; empty: `FILE.adopted.db`. Never over a file that is there.
+  /// Where the adopted copy goes; empty: `FILE.adopted.db`. Never over a file that is there; but
+  /// when an earlier call made that copy, this one goes on in it, with backups as in place.
   std::string out{};
   /// Work on the file itself. Before each phase it is saved as `FILE.before-phase-N`, or
   /// `FILE.before-phase-N.1` and so on when that is taken. Whoever has it open must close it.

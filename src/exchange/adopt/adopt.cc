@@ -114,10 +114,34 @@ Result<sql::Connection> open_alone(const std::string& file) {
       .with_hint("quit CodePilot and repeat, or leave out --in-place: a copy is adopted then");
 }
 
+Result<AdoptReport> adopt_in_place(const std::string& file, const AdoptOptions& options) {
+  auto connection = open_alone(file);
+  if (!connection.ok()) return in_file(std::move(connection).error(), file);
+  auto phases = take_phases(*connection, options.phase,
+                            [&](int phase) { return save_backup(*connection, file, phase); });
+  if (!phases.ok()) return in_file(std::move(phases).error(), file);
+  return AdoptReport{.adopted = file, .phases = std::move(phases).value()};
+}
+
+// A copy that an earlier call made, under the name that they have unless they are given one.
+Result<bool> is_earlier_copy(const std::string& out, const AdoptOptions& options) {
+  if (!options.out.empty()) return false;
+  auto connection = open_alone(out);
+  if (!connection.ok())
+    return connection.error().code() == Code::kBusy
+               ? Result<bool>(in_file(std::move(connection).error(), out))
+               : Result<bool>(false);
+  if (!adoption::require_adoptable(*connection).ok()) return false;
+  const auto is_due = adoption::is_due(*connection, 0);
+  return is_due.ok() && !*is_due;
+}
+
 Result<AdoptReport> adopt_copy(const std::string& file, const AdoptOptions& options) {
   const std::string out = options.out.empty() ? file + ".adopted.db" : options.out;
   std::error_code failed;
   if (!options.dry_run && std::filesystem::exists(out, failed)) {
+    TRY_ASSIGN(const bool is_ours, is_earlier_copy(out, options));
+    if (is_ours) return adopt_in_place(out, options);
     return Error(Code::kIdConflict, out + " is there already")
         .with_hint("name another file with --out, or go on with that one by --in-place");
   }
@@ -132,15 +156,6 @@ Result<AdoptReport> adopt_copy(const std::string& file, const AdoptOptions& opti
   TRY(save_as(connection, out));
   report.adopted = out;
   return report;
-}
-
-Result<AdoptReport> adopt_in_place(const std::string& file, const AdoptOptions& options) {
-  auto connection = open_alone(file);
-  if (!connection.ok()) return in_file(std::move(connection).error(), file);
-  auto phases = take_phases(*connection, options.phase,
-                            [&](int phase) { return save_backup(*connection, file, phase); });
-  if (!phases.ok()) return in_file(std::move(phases).error(), file);
-  return AdoptReport{.adopted = file, .phases = std::move(phases).value()};
 }
 
 }  // namespace

@@ -30,6 +30,14 @@ class AdoptCommand : public CliTest {
   }
 };
 
+TEST_F(AdoptCommand, OnACopyAPhaseAtATime) {
+  EXPECT_EQ(adopt({file(), "--phase", "0"}).code, 0);
+  const Outcome next = adopt({file(), "--phase", "2"});
+  EXPECT_EQ(next.code, 0) << next.err;
+  EXPECT_THAT(next.out, HasSubstr("phase 0  done already\nphase 1  done\n"));
+  EXPECT_THAT(next.err, HasSubstr("adopted: " + file() + ".adopted.db"));
+}
+
 TEST_F(AdoptCommand, OnACopy) {
   const std::string bytes = read_whole(file());
   const Outcome outcome = adopt({file()});
@@ -40,8 +48,11 @@ TEST_F(AdoptCommand, OnACopy) {
   EXPECT_THAT(outcome.err, HasSubstr("the original is as it was"));
   EXPECT_EQ(read_whole(file()), bytes);
   const Outcome again = adopt({file()});
-  EXPECT_EQ(again.code, 4);
-  EXPECT_THAT(again.err, HasSubstr("is there already"));
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("phase 3  done already"));
+  const Outcome named = adopt({file(), "--out", file() + ".adopted.db"});
+  EXPECT_EQ(named.code, 4);
+  EXPECT_THAT(named.err, HasSubstr("is there already"));
   EXPECT_EQ(adopt({file(), "--out", path("b.db"), "--phase", "0"}).code, 0);
   EXPECT_TRUE(std::filesystem::exists(path("b.db")));
 }

@@ -158,6 +158,7 @@ TEST_F(RecallCommands, ListEvictAndForget) {
 
 TEST_F(RecallCommands, WordsThatMakeNoSenseAreRefused) {
   EXPECT_EQ(2, quipu({"memory", "search"}).code);
+  EXPECT_EQ(2, quipu({"knowledge", "add", "-"}).code);
   EXPECT_EQ(2, quipu({"memory", "forget"}).code);
   EXPECT_EQ(2, quipu({"memory", "list", "x"}).code);
   EXPECT_EQ(2, quipu({"memory", "list", "--kind", "huge"}).code);

@@ -32,6 +32,7 @@ TEST_F(Adopt, ACopyLeavesTheOriginalAsItWas) {
   const std::string in_place = make_odd("other.db");
   adopt(in_place, 3);
   EXPECT_EQ(adopted_state(report.adopted), adopted_state(in_place));
+  std::ofstream(path + ".adopted.db", std::ios::trunc) << "something else";
   EXPECT_EQ(refused(path), Code::kIdConflict) << "nothing is overwritten";
   const auto there = adopt_codepilot(path, {.phase = 3, .out = directory_ / "b.db"});
   ASSERT_TRUE(there.ok());
