@@ -44,7 +44,7 @@ class LogSnapshot {
   std::string_view line(const IndexEntry& entry) const;
   /// Whether that line is the one that was sealed: an index that knows a line says nothing of what
   /// has become of its bytes since. Lines of other programs have no seal, and are taken as they
-  /// are.
+  /// are, and so is the one behind them.
   Result<bool> is_sound(const IndexEntry& entry) const;
   Result<std::string> id(Ordinal own) const;
   /// An own entry by its id.

@@ -127,10 +127,9 @@ Result<AdoptReport> adopt_in_place(const std::string& file, const AdoptOptions& 
 Result<bool> is_earlier_copy(const std::string& out, const AdoptOptions& options) {
   if (!options.out.empty()) return false;
   auto connection = open_alone(out);
-  if (!connection.ok())
-    return connection.error().code() == Code::kBusy
-               ? Result<bool>(in_file(std::move(connection).error(), out))
-               : Result<bool>(false);
+  const bool is_busy = !connection.ok() && connection.error().code() == Code::kBusy;
+  if (is_busy) return in_file(std::move(connection).error(), out);
+  if (!connection.ok()) return false;
   if (!adoption::require_adoptable(*connection).ok()) return false;
   const auto is_due = adoption::is_due(*connection, 0);
   return is_due.ok() && !*is_due;
