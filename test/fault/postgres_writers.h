@@ -20,8 +20,10 @@ class PostgresWriters {
  public:
   /// Sessions `shared` and `own-0` … are to be there. `wait`: how long a store tries by itself.
   PostgresWriters(const std::string& url, std::size_t count, milliseconds wait) {
+    // All of them before the first may write: the server may be gone from then on.
+    for (std::size_t i = 0; i < count; ++i) stores_.push_back(bare_store(url, wait));
     for (std::size_t i = 0; i < count; ++i) {
-      threads_.emplace_back([this, url, i, wait] { write(url, i, wait); });
+      threads_.emplace_back([this, i] { write(stores_[i], i); });
     }
   }
   ~PostgresWriters() { stop(); }
@@ -86,8 +88,7 @@ class PostgresWriters {
     return "w" + std::to_string(writer) + "-" + std::to_string(batch) + "-" + std::to_string(size);
   }
 
-  void write(const std::string& url, std::size_t writer, milliseconds wait) {
-    Store store = bare_store(url, wait);
+  void write(Store& store, std::size_t writer) {
     for (unsigned number = 0; !stopping_ && !failed_; ++number) {
       const unsigned size = 1 + number % 5;
       const std::string session = number % 2 == 0 ? "shared" : "own-" + std::to_string(writer);
@@ -110,6 +111,7 @@ class PostgresWriters {
   std::mutex mutex_;
   std::map<std::string, std::vector<std::string>> told_;
   std::string complaint_;
+  std::vector<Store> stores_;
   std::vector<std::thread> threads_;  // last: they use all of the above
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <latch>
+#include <set>
 
 #include "fake_endpoint.h"
 #include "outbox_place.h"
@@ -41,8 +42,13 @@ class EmbeddingWorkerTest : public testing::Test {
 TEST_F(EmbeddingWorkerTest, TakesWhatWaitsAndWhatIsAdded) {
   std::latch first(1);
   std::latch second(1);
+  // The test may have the only connection when a vector is to be stored: then the same text is
+  // asked for again, perhaps together with the other.
+  std::set<std::string> asked;
   endpoint_->follow([&](const Strings& texts) -> Result<net::HttpAnswer> {
-    (texts.at(0) == "before" ? first : second).count_down();
+    for (const std::string& text : texts) {
+      if (asked.insert(text).second) (text == "before" ? first : second).count_down();
+    }
     return net::HttpAnswer{};
   });
   add("before");
