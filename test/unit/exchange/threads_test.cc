@@ -109,7 +109,9 @@ TEST(ImportThreads, ASourceThatGrowsIsTakenOnceByHoweverMany) {
     for (std::thread& importer : importers) importer.join();
   }
   std::set<std::string> records;
-  for (const Entry& entry : store.sessions().load_session_entries("pi.s1").value()) {
+  const auto entries = store.sessions().load_session_entries("pi.s1");
+  ASSERT_TRUE(entries.ok());
+  for (const Entry& entry : *entries) {
     if (!entry.type.starts_with("pi.message")) continue;
     EXPECT_TRUE(records.insert(entry.id).second);
     EXPECT_EQ(std::string::npos, entry.id.find('~')) << entry.id;
