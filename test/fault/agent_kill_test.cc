@@ -201,7 +201,8 @@ TEST_F(AgentKill, ResumesEachTimeWhereItWas) {
   std::printf("%d kills in %d rounds, %d questions, %zu acknowledged, %zu permissions\n", kills,
               rounds, asked_, said_.size(), resolved_.size());
   EXPECT_EQ(kills, wanted);
-  EXPECT_GT(said_.size(), 10U);
+  // How much of it is said in so little time depends on the machine.
+  EXPECT_GT(said_.size(), static_cast<std::size_t>(wanted) / 20);
 }
 
 }  // namespace
