@@ -296,22 +296,26 @@ TEST(Follow, ALogOfAnyLengthIsTakenInAtOnce) {
   must(tables.refresh());
 }
 
-// Two who use the same tables.
-TEST(Follow, WhatIsEmptiedMeanwhileIsAskedAgain) {
-  const FreshStore place(Engine::kFile);
+// A store that remembers one node, and those who use the tables of its memory beside it.
+struct OneNode {
+  const FreshStore place{Engine::kFile};
   Store store = open_at(place.url());
-  MemoryStore memory(store);
-  must(memory.upsert(std::vector{numbered(0, 0)}));
-  const SystemLog log(store.backend(), "memory");
-  const recall::MemoryTables nodes(store.indexes()->text_index(recall::kMemoryText));
-  recall::FollowedTables tables(
-      store.indexes(), [&] { return log.read(); }, nodes);
+  MemoryStore memory{store};
+  const SystemLog log{store.backend(), "memory"};
+  const recall::MemoryTables nodes{store.indexes()->text_index(recall::kMemoryText)};
+  recall::FollowedTables tables{store.indexes(), [this] { return log.read(); }, nodes};
+
+  OneNode() { must(memory.upsert(std::vector{numbered(0, 0)})); }
+};
+
+TEST(Follow, WhatIsEmptiedMeanwhileIsAskedAgain) {
+  OneNode one;
   int asked = 0;
   const auto count = [&](sql::Engine& engine, const recall::Followed&) {
-    if (++asked == 1) must(memory.reindex());
-    return nodes.count(engine, {});
+    if (++asked == 1) must(one.memory.reindex());
+    return one.nodes.count(engine, {});
   };
-  EXPECT_EQ(1u, must(tables.use(count)));
+  EXPECT_EQ(1u, must(one.tables.use(count)));
   EXPECT_EQ(2, asked);
 }
 
@@ -350,24 +354,17 @@ class DisturbedFollower : public recall::Follower {
 // The cursor stands where it stood, and what was read of the tables in between holds no more: text
 // indexes were damaged by it.
 TEST(Follow, TablesThatWereEmptiedMeanwhileAreNotTheSame) {
-  const FreshStore place(Engine::kFile);
-  Store store = open_at(place.url());
-  MemoryStore memory(store);
-  must(memory.upsert(std::vector{numbered(0, 0)}));
-  const SystemLog log(store.backend(), "memory");
-  const recall::MemoryTables nodes(store.indexes()->text_index(recall::kMemoryText));
-  recall::FollowedTables full(
-      store.indexes(), [&] { return log.read(); }, nodes);
+  OneNode one;
   recall::FollowedTables empty(
-      store.indexes(), [] { return std::shared_ptr<const Lineage>(); }, nodes);
+      one.store.indexes(), [] { return std::shared_ptr<const Lineage>(); }, one.nodes);
   must(empty.refresh());
   const DisturbedFollower disturbed(
-      nodes, [&] { must(full.refresh()); }, [&] { must(empty.refresh()); });
-  const auto engine = must(store.indexes()->lease());
+      one.nodes, [&] { must(one.tables.refresh()); }, [&] { must(empty.refresh()); });
+  const auto engine = must(one.store.indexes()->lease());
   must(recall::follow(
-      *engine, [&] { return log.read(); }, disturbed));
+      *engine, [&] { return one.log.read(); }, disturbed));
   EXPECT_EQ(2, disturbed.taken());
-  EXPECT_EQ(1u, must(memory.search(word(0, 0), 5)).items.size());
+  EXPECT_EQ(1u, must(one.memory.search(word(0, 0), 5)).items.size());
 }
 
 // The index of a store in files lies beside it.
