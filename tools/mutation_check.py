@@ -29,6 +29,7 @@ WORKLOADS = ("fresh fresh:create one:append1 one:create one:branch one:migrate o
 TESTS = [
     ("log_test", {}),
     ("log_files_test", {}),
+    ("foreign_line_test", {}),
     ("crash_sweep_test", {"QUIPU_CRASH_WORKLOAD": WORKLOADS}),
     ("fail_call_test", {}),
     ("agent_sweep_test", {}),
@@ -73,8 +74,16 @@ WRITTEN = [
      "      if (slot != make_slot(own, slot >> 32, at)) return damaged_index(\"bad hash slot\");\n",
      ""),
     ("index not compared with the log", "src/log/writer.cc",
-     "  if (crc != state.tail_crc) return Error(Code::kCorrupt, \"offset index: does not fit the "
-     "log\");\n", "  static_cast<void>(crc);\n"),
+     "  if (!fits || state.fold.base != base) {", "  if (state.fold.base != base) {"),
+    ("no look at where a write ended", "src/log/writer.cc",
+     "  if (!end.ok() || *end != state_.committed + staging_.size()) return find_written(end, sync);\n",
+     ""),
+    ("lines that came between are not passed over", "src/log/recover.cc",
+     "                passed_over_.is_extended_by(line.text, seal) ||\n", ""),
+    ("what another program wrote is taken back", "src/log/writer.cc",
+     "  if (!std::string_view(staging_).starts_with(added)) return {};\n", ""),
+    ("more is cut off than was copied", "src/log/writer.cc",
+     "  if (stat.size != state_.committed + bytes) {", "  if (false) {"),
     ("a failed sync is success", "src/log/writer.cc",
      "      return Error(Code::kDurabilityUnknown, std::move(synced).error().message());\n    }\n"
      "  }\n  dirty_ = true;", "    }\n  }\n  dirty_ = true;"),

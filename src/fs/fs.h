@@ -79,6 +79,9 @@ class File {
   /// One write(2) at the end of the file. May write fewer bytes than given, and
   /// 0 when interrupted: see `append_all`.
   virtual Result<std::size_t> append(std::string_view bytes) = 0;
+  /// Where the last append ended: further on than its caller thought, if others append to
+  /// the file as well. What stands behind it now is another question.
+  virtual Result<std::uint64_t> append_end() = 0;
 
   /// One pwrite(2), for files that are not logs (the offset index).
   virtual Result<std::size_t> write_at(std::string_view bytes, std::uint64_t offset) = 0;

@@ -81,6 +81,13 @@ Result<std::size_t> PosixFile::append(std::string_view bytes) {
   return error("write");
 }
 
+// A file opened with O_APPEND has its position behind what it wrote.
+Result<std::uint64_t> PosixFile::append_end() {
+  const off_t end = ::lseek(fd_.get(), 0, SEEK_CUR);
+  if (end < 0) return error("lseek");
+  return static_cast<std::uint64_t>(end);
+}
+
 Result<std::size_t> PosixFile::write_at(std::string_view bytes, std::uint64_t offset) {
   // With O_APPEND, Linux ignores the offset of pwrite and appends.
   if (access_ != Access::kWrite) return wrong_mode("write_at");

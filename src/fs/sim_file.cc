@@ -61,8 +61,14 @@ Result<std::size_t> SimFile::append(std::string_view bytes) {
   const Call call(*core_, *process_, SimCall::kAppend, path_);
   if (call.refused()) return call.error();
   if (access_ != Access::kAppend) return call.wrong(kWrongMode);
-  return write(call, bytes, inode().size());
+  const std::uint64_t start = inode().size();
+  auto written = write(call, bytes, start);
+  if (written.ok()) append_end_ = start + *written;
+  return written;
 }
+
+// No call of its own: the system knows it without a look at the disk.
+Result<std::uint64_t> SimFile::append_end() { return append_end_; }
 
 Result<std::size_t> SimFile::write_at(std::string_view bytes, std::uint64_t offset) {
   const Call call(*core_, *process_, SimCall::kWriteAt, path_);

@@ -22,6 +22,7 @@ class SimFile final : public File {
 
   Result<std::size_t> read_at(std::span<char> into, std::uint64_t offset) override;
   Result<std::size_t> append(std::string_view bytes) override;
+  Result<std::uint64_t> append_end() override;
   Result<std::size_t> write_at(std::string_view bytes, std::uint64_t offset) override;
   Result<void> truncate(std::uint64_t size) override;
   Result<void> allocate(std::uint64_t offset, std::uint64_t size) override;
@@ -44,6 +45,7 @@ class SimFile final : public File {
   std::uint32_t slot_;
   std::string path_;
   Access access_;
+  std::uint64_t append_end_ = 0;
 };
 
 Stat to_stat(const Inode& inode);

@@ -45,6 +45,9 @@ class IndexBuilder : public LineSink {
   /// Adds an entry whose members are known already (an append's own).
   void add(std::uint64_t offset, std::size_t bytes, std::string_view id, const FoldInput& input);
 
+  /// Entries that were added are not there after all.
+  void take_back() { newest_.ordinal = kNone; }
+
   /// An entry the session can see, by its id.
   Result<std::optional<FoundEntry>> find(std::string_view id);
 

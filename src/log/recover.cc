@@ -1,7 +1,10 @@
 #include "log/recover.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
+#include <utility>
 
 #include "base/json_scan.h"
 #include "model/envelope.h"
@@ -31,6 +34,26 @@ struct Segment {
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r") == std::string_view::npos;
 }
+
+// The chain before each of the newest lines without a seal that stand together. Other
+// programs take no lock: their lines may come between a writer's look at the log and its
+// write, and its batch then extends the chain as it was before them.
+class PassedOver {
+ public:
+  void add(std::uint32_t chain_before) { chains_[count_++ % chains_.size()] = chain_before; }
+  void clear() { count_ = 0; }
+  bool is_extended_by(std::string_view line, Seal seal) const {
+    const auto known = std::span(chains_).first(std::min(count_, chains_.size()));
+    return std::any_of(known.begin(), known.end(),
+                       [&](std::uint32_t chain) { return seal_crc(chain, line) == seal.crc; });
+  }
+
+ private:
+  // More than a program writes in the moment between: who writes behind even more finds out,
+  // and says that the log is busy.
+  std::array<std::uint32_t, 1024> chains_{};
+  std::size_t count_ = 0;
+};
 
 class Recovery {
  public:
@@ -94,14 +117,17 @@ class Recovery {
     // When only the digits of a seal rotted, the next line extends what they
     // should have been.
     other_chain_ = computed;
+    forget_passed_over();
     add_sealed(candidate);
   }
 
   void take_sealed(Line line, Seal seal) {
     line.sealed = true;
     const auto computed = chain_ ? std::optional(seal_crc(*chain_, line.text)) : std::nullopt;
-    bool good =
-        computed == seal.crc || (other_chain_ && seal_crc(*other_chain_, line.text) == seal.crc);
+    bool good = computed == seal.crc ||
+                (other_chain_ && seal_crc(*other_chain_, line.text) == seal.crc) ||
+                passed_over_.is_extended_by(line.text, seal) ||
+                other_passed_over_.is_extended_by(line.text, seal);
     // Invariant 3: behind damage, a line that was here before is a stale copy.
     const bool behind_damage = !pending_.empty() || !current_.good;
     if (good && behind_damage && sink_.knows(line.text)) good = false;
@@ -118,6 +144,7 @@ class Recovery {
     candidate.unanchored = !good;
     chain_ = seal.crc;
     other_chain_.reset();
+    forget_passed_over();
     if (good && seal.remaining == 0 && current_.lines.empty() && pending_.empty()) {
       release(candidate);  // nearly every line: a batch of one, nothing wrong
       return;
@@ -147,9 +174,15 @@ class Recovery {
   }
 
   void take_unsealed(Line line, Kind kind, bool has_feed) {
-    if (!current_.lines.empty()) close_segment();
-    if (chain_) chain_ = fold_unsealed(*chain_, line.text);
-    if (other_chain_) other_chain_ = fold_unsealed(*other_chain_, line.text);
+    // Behind a piece of a batch the rest of it must not count as one of its own.
+    const bool is_inside = !current_.lines.empty();
+    if (is_inside) close_segment();
+    for (auto [chain, passed_over] :
+         {std::pair(&chain_, &passed_over_), std::pair(&other_chain_, &other_passed_over_)}) {
+      if (!*chain) continue;
+      if (!is_inside) passed_over->add(**chain);
+      **chain = fold_unsealed(**chain, line.text);
+    }
     Candidate candidate;
     candidate.line = line;
     candidate.bytes = line.text.size() + (has_feed ? 1 : 0);
@@ -166,10 +199,16 @@ class Recovery {
   void take_garbage(Line line, bool has_feed, bool is_last) {
     other_chain_ = fold_unsealed(chain_ ? *chain_ : *other_chain_, line.text);
     chain_.reset();
+    forget_passed_over();
     Candidate candidate;
     candidate.line = line;
     candidate.bytes = line.text.size() + (has_feed ? 1 : 0);
     add(candidate, is_last);
+  }
+
+  void forget_passed_over() {
+    passed_over_.clear();
+    other_passed_over_.clear();
   }
 
   void close_segment() {
@@ -228,6 +267,9 @@ class Recovery {
   // its digits should have been.
   std::optional<std::uint32_t> chain_;
   std::optional<std::uint32_t> other_chain_;
+  // Of each, so that it does not matter where a recovery began.
+  PassedOver passed_over_;
+  PassedOver other_passed_over_;
   std::optional<std::uint32_t> expected_remaining_;
   Segment current_;
   std::vector<Segment> pending_;

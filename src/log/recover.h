@@ -1,8 +1,9 @@
 // Recovery: from the bytes of a log to the lines that count. Reads only.
 //
 // The reader rule: a line counts when it ends in LF, its seal has the fixed
-// shape and its checksum extends the line before; lines are held while their
-// seal says that more are to come and released by the line that says 0000.
+// shape and its checksum extends the line before, or the one before lines without
+// a seal that its writer did not see; lines are held while their seal says that
+// more are to come and released by the line that says 0000.
 // What does not fit is decided by this table (docs/format.md has the prose):
 //
 //   after the last whole batch                        | verdict

@@ -50,12 +50,11 @@ Result<void> LogWriter::open_index() {
   TRY_ASSIGN(const IndexState state, index->published());
   TRY_ASSIGN(const fs::Stat stat, file_->stat());
   const Ordinal base = inherited_ ? inherited_->count() : 0;
-  if (state.committed > stat.size || state.fold.base != base) {
+  state_ = state;
+  TRY_ASSIGN(const bool fits, fits_the_log(stat.size));
+  if (!fits || state.fold.base != base) {
     return Error(Code::kCorrupt, "offset index: does not fit the log");
   }
-  TRY_ASSIGN(const std::uint32_t crc, tail_crc(*file_, state.committed));
-  if (crc != state.tail_crc) return Error(Code::kCorrupt, "offset index: does not fit the log");
-  state_ = state;
   use_index(std::move(index));
   return {};
 }
@@ -87,6 +86,7 @@ Result<void> LogWriter::rebuild_index() {
 
 Result<void> LogWriter::catch_up(std::uint64_t size) {
   dirty_ = true;
+  std::uint64_t torn_bytes = 0;
   const std::uint64_t from = state_.committed;
   if (size > from) {
     TRY_ASSIGN(std::string_view tail, bytes_->at(from, static_cast<std::size_t>(size - from)));
@@ -101,17 +101,24 @@ Result<void> LogWriter::catch_up(std::uint64_t size) {
     if (builder_->failure()) return *builder_->failure();
     state_.committed = recovered.committed;
     state_.chain = recovered.chain;
-    if (recovered.torn_bytes > 0) TRY(cut_torn_tail(recovered.torn_bytes));
+    torn_bytes = recovered.torn_bytes;
   }
+  // Also for who cannot cut off a torn tail: what stands before it is known now.
   TRY_ASSIGN(state_.tail_crc, tail_crc(*file_, state_.committed));
   index_->publish(state_);
-  return {};
+  return torn_bytes > 0 ? cut_torn_tail(torn_bytes) : Result<void>();
 }
 
 Result<void> LogWriter::cut_torn_tail(std::uint64_t bytes) {
   TRY_ASSIGN(std::string path,
              quarantine(context_.fs, paths_, *file_, state_.committed, bytes,
                         "torn tail: a batch that was never completed", context_.clock));
+  // Another program may have gone on behind it meanwhile: what is cut must be what was copied.
+  TRY_ASSIGN(const fs::Stat stat, file_->stat());
+  if (stat.size != state_.committed + bytes) {
+    ignore(context_.fs.remove(path), "a copy of what is still in the log");
+    return other_program_writes();
+  }
   quarantined_.push_back(std::move(path));
   TRY(file_->truncate(state_.committed));
   if (auto synced = file_->sync(); !synced.ok()) {
@@ -120,7 +127,12 @@ Result<void> LogWriter::cut_torn_tail(std::uint64_t bytes) {
     return *refused_;
   }
   state_.durable = state_.committed;
+  index_->publish(state_);
   return {};
+}
+
+Error LogWriter::other_program_writes() const {
+  return {Code::kBusy, "another program is writing to session " + paths_.session_id};
 }
 
 Result<bool> LogWriter::refresh() {
@@ -136,10 +148,18 @@ Result<bool> LogWriter::refresh() {
     if (others->committed > state_.committed) state_ = *others;
   }
   if (stat.size == state_.committed) return true;
-  auto caught_up = stat.size < state_.committed ? rebuild_index() : catch_up(stat.size);
+  TRY_ASSIGN(const bool fits, fits_the_log(stat.size));
+  auto caught_up = fits ? catch_up(stat.size) : rebuild_index();
   if (!caught_up.ok() && is_damaged_index(caught_up.error())) caught_up = rebuild_index();
   if (!caught_up.ok()) return std::move(caught_up).error();
   return true;
+}
+
+// Not when another program has cut the log, or written it anew.
+Result<bool> LogWriter::fits_the_log(std::uint64_t size) {
+  if (size < state_.committed) return false;
+  TRY_ASSIGN(const std::uint32_t crc, tail_crc(*file_, state_.committed));
+  return crc == state_.tail_crc;
 }
 
 Result<std::string_view> LogWriter::line_text(const IndexEntry& entry) {
@@ -179,6 +199,7 @@ void LogWriter::stage(const Draft& draft, std::string_view parent, const FoldInp
 void LogWriter::drop_staged() {
   if (staged_.empty()) return;
   index_->take_back(before_.count, state_.fold.count);
+  builder_->take_back();
   state_.fold = before_;
   known_ = kNone;
   staging_.clear();
@@ -187,6 +208,7 @@ void LogWriter::drop_staged() {
 
 Result<void> LogWriter::commit(bool sync) {
   auto written = [&]() -> Result<void> {
+    if (refused_) return *refused_;
     if (builder_->failure()) return *builder_->failure();
     if (sync) TRY(sync_earlier());
     return staged_.empty() ? Result<void>() : write_batch(sync);
@@ -223,9 +245,7 @@ Result<void> LogWriter::write_batch(bool sync) {
     if (code == Code::kStorageGone) refused_ = written.error();
     // Nobody was told of these bytes and no reader counts them. If they cannot
     // be removed now, the next writer takes them for what they are: torn.
-    if (code != Code::kStorageGone) {
-      ignore(file_->truncate(state_.committed), "they are invisible anyway");
-    }
+    if (code != Code::kStorageGone) ignore(take_back_staged(), "they are invisible anyway");
     return written;
   }
   if (sync) {
@@ -236,7 +256,9 @@ Result<void> LogWriter::write_batch(bool sync) {
     }
   }
   dirty_ = true;
-  state_.committed += staging_.size();
+  const auto end = file_->append_end();
+  if (!end.ok() || *end != state_.committed + staging_.size()) return find_written(end, sync);
+  state_.committed = *end;
   state_.chain = chain;
   if (sync) state_.durable = state_.committed;
   const std::string_view tail(staging_);
@@ -247,6 +269,34 @@ Result<void> LogWriter::write_batch(bool sync) {
   }
   index_->publish(state_);
   return {};
+}
+
+// Lines of another program came between the last look at the log and the write: the batch
+// stands behind them, and counts as recovery says. Nobody has been told of it yet.
+Result<void> LogWriter::find_written(const Result<std::uint64_t>& end, bool synced) {
+  drop_staged();
+  auto caught_up = end.ok() ? catch_up(*end) : Result<void>(end.error());
+  if (!caught_up.ok() && is_damaged_index(caught_up.error())) caught_up = rebuild_index();
+  if (!caught_up.ok()) {
+    return Error(Code::kDurabilityUnknown,
+                 "the batch was written, and " + std::move(caught_up).error().message());
+  }
+  if (state_.committed < *end) return other_program_writes();
+  if (synced) {
+    state_.durable = *end;
+    index_->publish(state_);
+  }
+  return {};
+}
+
+// Not if another program's line came before them.
+Result<void> LogWriter::take_back_staged() {
+  TRY_ASSIGN(const fs::Stat stat, file_->stat());
+  if (stat.size <= state_.committed) return {};
+  const auto size = static_cast<std::size_t>(stat.size - state_.committed);
+  TRY_ASSIGN(const std::string_view added, bytes_->at(state_.committed, size));
+  if (!std::string_view(staging_).starts_with(added)) return {};
+  return file_->truncate(state_.committed);
 }
 
 Result<void> LogWriter::close() {

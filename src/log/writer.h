@@ -84,10 +84,14 @@ class LogWriter {
 
   Result<void> load();
   Result<void> open_index();
+  Result<bool> fits_the_log(std::uint64_t size);
   Result<void> catch_up(std::uint64_t size);
   Result<void> cut_torn_tail(std::uint64_t bytes);
   Result<void> sync_earlier();
   Result<void> write_batch(bool sync);
+  Result<void> find_written(const Result<std::uint64_t>& end, bool synced);
+  Result<void> take_back_staged();
+  Error other_program_writes() const;
   void use_index(std::shared_ptr<Index> index);
   Result<std::string_view> line_text(const IndexEntry& entry);
   std::uint64_t staged_from() const { return state_.committed; }

@@ -39,6 +39,7 @@ class ObservedFile final : public File {
     const Around around(observer_, SimCall::kAppend, path_, bytes);
     return inner_->append(bytes);
   }
+  Result<std::uint64_t> append_end() override { return inner_->append_end(); }
   Result<std::size_t> write_at(std::string_view bytes, std::uint64_t offset) override {
     const Around around(observer_, SimCall::kWriteAt, path_);
     return inner_->write_at(bytes, offset);

@@ -124,6 +124,9 @@ TEST_P(FsContract, TwoAppendersNeverOverwriteEachOther) {
   EXPECT_TRUE(append_all(*second, "two,").ok());
   EXPECT_TRUE(append_all(*first, "three").ok());
   EXPECT_EQ(read("log"), "one,two,three");
+  // Each knows where its own last one ended.
+  EXPECT_EQ(second->append_end().value(), 8u);
+  EXPECT_EQ(first->append_end().value(), 13u);
 }
 
 TEST_P(FsContract, ModesAllowWhatTheySay) {

@@ -164,6 +164,7 @@ TEST(SimFaults, InterruptionsBetweenProgressAreForgotten) {
   class Slow : public File {
    public:
     Result<std::size_t> append(std::string_view) override { return ++calls % 1000 == 0 ? 1u : 0u; }
+    Result<std::uint64_t> append_end() override { return 0u; }
     Result<std::size_t> read_at(std::span<char>, std::uint64_t) override { return 0u; }
     Result<std::size_t> write_at(std::string_view, std::uint64_t) override { return 0u; }
     Result<void> truncate(std::uint64_t) override { return {}; }

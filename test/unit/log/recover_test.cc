@@ -53,6 +53,63 @@ TEST(RecoverTable, WholeUnsealedObjectIsAdoptedAsABatchOfOne) {
   EXPECT_THAT(outcome.sink.damages, IsEmpty());
 }
 
+// Other programs take no lock: a writer that did not see their lines extends what stood
+// before them, or before some of them.
+TEST(RecoverTable, UnsealedLinesMayComeBetweenALookAndAWrite) {
+  for (const std::size_t seen : {0U, 1U, 2U}) {
+    LogText log;
+    log.messages(1);
+    std::uint32_t chain = log.chain();
+    const std::string foreign[] = {R"({"x":1})", R"({"x":2})"};
+    std::string bytes = log.bytes();
+    for (std::size_t i = 0; i < 2; ++i) {
+      bytes += foreign[i] + "\n";
+      if (i < seen) chain = fold_unsealed(chain, foreign[i]);
+    }
+    const std::size_t start = bytes.size();
+    for (const std::uint32_t remaining : {1U, 0U}) {
+      std::string line;
+      append_unsealed(line, LogText::message("late" + std::to_string(remaining)));
+      chain = write_seal(line.data(), line.size(), remaining, chain);
+      bytes += line;
+    }
+    const Outcome outcome = recover_all(bytes);
+    EXPECT_EQ(outcome.sink.seen.size(), 5U) << seen;
+    EXPECT_EQ(outcome.end.torn_bytes, 0U) << seen;
+    EXPECT_EQ(outcome.end.chain, chain) << seen;
+    EXPECT_THAT(outcome.sink.damages, IsEmpty());
+    // Damage is noticed as before.
+    bytes[start + 8] ^= 1;
+    EXPECT_EQ(recover_all(bytes).end.committed, start) << seen;
+  }
+}
+
+// A line that came into the middle of a batch: the rest does not count as a batch.
+TEST(RecoverTable, TheRestOfABatchIsNoBatch) {
+  LogText log;
+  log.messages(1);
+  LogText batch = log;
+  batch.messages(2);
+  const std::string two = batch.bytes().substr(log.bytes().size());
+  const std::size_t half = two.find('\n') + 1;
+  const Outcome outcome =
+      recover_all(log.bytes() + two.substr(0, half) + "{\"x\":1}\n" + two.substr(half));
+  EXPECT_EQ(outcome.sink.seen.size(), 2U);
+  EXPECT_EQ(outcome.end.torn_bytes, two.size() - half);
+}
+
+// A stale copy of such a line further on extends nothing.
+TEST(RecoverTable, OnlyLinesRightBehindUnsealedOnesMayPassThemOver) {
+  LogText log;
+  log.messages(1);
+  const std::uint32_t before = log.chain();
+  log.foreign(R"({"x":1})").messages(1);
+  std::string line;
+  append_unsealed(line, LogText::message("late"));
+  write_seal(line.data(), line.size(), 0, before);
+  EXPECT_EQ(recover_all(log.bytes() + line).end.committed, log.bytes().size());
+}
+
 TEST(RecoverTable, UnsealedLastLineNeedsNoLineFeed) {
   LogText log;
   log.messages(1);
