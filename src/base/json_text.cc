@@ -174,6 +174,11 @@ StringEnd choose_and_check(const char* p, const char* end) {
   CheckString best = &check_string_portable;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) best = &check_string_avx2;
+  // The first processors with AVX-512 run slower for a while after using it; those with
+  // VBMI, which is not used, do not.
+  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi")) {
+    best = &check_string_avx512;
+  }
 #endif
   chosen.store(best, std::memory_order_relaxed);
   return best(p, end);

@@ -139,8 +139,9 @@ StringEnd check_string_from(const char* p, const char* end);
 /// one that says what is wrong.
 StringEnd check_string_portable(const char* p, const char* end);
 #if defined(__x86_64__)
-/// The same with AVX2, which the processor must have.
+/// The same with AVX2, or AVX-512 (F and BW), which the processor must have.
 StringEnd check_string_avx2(const char* p, const char* end);
+StringEnd check_string_avx512(const char* p, const char* end);
 #endif
 
 /// Past the escape whose backslash is at `p`.

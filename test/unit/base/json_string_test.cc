@@ -3,6 +3,7 @@
 
 #include <random>
 #include <string>
+#include <vector>
 
 #include "base/byte_block.h"
 #include "base/json_scan.h"
@@ -71,13 +72,27 @@ TEST(ByteBlockTest, FirstSpecialOf16) {
   }
 }
 
-// What the processor at hand is given, and what every other one is given.
+using CheckString = StringEnd (*)(const char*, const char*);
+
+// All that the processor at hand can do.
+std::vector<CheckString> all_ways() {
+  std::vector<CheckString> ways{&check_string};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) ways.push_back(&check_string_avx2);
+  if (__builtin_cpu_supports("avx512bw")) ways.push_back(&check_string_avx512);
+#endif
+  return ways;
+}
+
 void expect_same_answers(const std::string& text) {
+  static const std::vector<CheckString> kWays = all_ways();
   const char* const end = text.data() + text.size();
-  const StringEnd found = check_string(text.data(), end);
   const StringEnd wanted = check_string_portable(text.data(), end);
-  ASSERT_EQ(found.at - text.data(), wanted.at - text.data()) << text;
-  ASSERT_STREQ(found.error, wanted.error) << text;
+  for (const CheckString check : kWays) {
+    const StringEnd found = check(text.data(), end);
+    ASSERT_EQ(found.at - text.data(), wanted.at - text.data()) << text;
+    ASSERT_STREQ(found.error, wanted.error) << text;
+  }
 }
 
 TEST(CheckString, SameAnswersOnEveryProcessor) {
