@@ -249,6 +249,12 @@ Result<void> Connection::checkpoint() {
   return {};
 }
 
+bool Connection::has_moved() const {
+  int moved = 0;  // stays so where a file system knows nothing of it
+  sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0;
+}
+
 bool Connection::is_disk_full() const { return sqlite3_system_errno(database_.get()) == ENOSPC; }
 
 void Connection::interrupt() { sqlite3_interrupt(database_.get()); }

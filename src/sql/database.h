@@ -119,6 +119,8 @@ class Connection {
   /// With `own_checkpoints`: pages in the write-ahead log after the last commit of this
   /// connection.
   int log_pages() const { return *log_pages_; }
+  /// Whether the file is no longer what is found under its name.
+  bool has_moved() const;
   /// Whether the last failure was for want of room. SQLite says it of what it writes, and
   /// not of the index of its log.
   bool is_disk_full() const;

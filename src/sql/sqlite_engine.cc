@@ -77,6 +77,11 @@ class SqliteEngine : public Engine {
                    "the store is read-only since the disk refused to confirm a write")
           .with_hint("open it anew when the disk is well");
     }
+    // What is committed there would be found by nobody, and its log not by its new name.
+    if (connection_.has_moved()) {
+      return Error(Code::kStorageGone, file_ + " was moved away or replaced by another file")
+          .with_hint("nothing was stored: put it back, or open the store anew");
+    }
     if (sync != sync_) {
       TRY(connection_.execute(sync == Sync::kNow ? "PRAGMA synchronous=FULL"
                                                  : "PRAGMA synchronous=NORMAL"));

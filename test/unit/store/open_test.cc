@@ -218,5 +218,26 @@ TEST(StoreOpen, FilesAreForTheOwnerOnly) {
   }
 }
 
+// What is committed to a database that has lost its name would be found by nobody.
+TEST(StoreOpen, ADatabaseThatIsMovedAwayTakesNothing) {
+  const ScratchDir scratch;
+  const std::string file = scratch.path() + "/s.db";
+  StoreOptions options;
+  options.create = true;
+  auto store = Store::open("sqlite:" + file, options);
+  ASSERT_TRUE(store.ok()) << store.error().message();
+  ASSERT_TRUE(store->sessions().create_session({.id = "s"}).ok());
+  const auto append = [&](std::string_view line) {
+    return store->sessions().append_session_lines("s", {&line, 1});
+  };
+  ASSERT_TRUE(append(R"({"id":"a","type":"message","payload":{}})").ok());
+  stdfs::rename(file, file + ".away");
+  const auto refused = append(R"({"id":"b","type":"message","payload":{}})");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), Code::kStorageGone);
+  stdfs::rename(file + ".away", file);
+  EXPECT_TRUE(append(R"({"id":"b","type":"message","payload":{}})").ok());
+}
+
 }  // namespace
 }  // namespace quipu::test
