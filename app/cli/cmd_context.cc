@@ -46,7 +46,8 @@ std::string explanation_json(const quipu::Context& built) {
       .member("tokens", built.tokens)
       .member("messages", built.messages)
       .optional_member("compaction", built.compaction_entry_id)
-      .member("coveredEntries", built.covered_entries);
+      .member("coveredEntries", built.covered_entries)
+      .member("damaged", built.damaged);
   json.key("entries").begin_array();
   for (const ContextNote& note : built.notes) {
     json.begin_object()
@@ -96,6 +97,7 @@ Result<int> run_context(Context& context, const ContextArguments& arguments) {
   options.open_ended = arguments.open_ended;
   auto built = build(store, id, options);
   if (!built) return std::move(built).error();
+  context.warn_of_damage(id, built->damaged);
 
   if (!arguments.explain) {
     context.out.data_line(built->request);

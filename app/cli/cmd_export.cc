@@ -1,10 +1,14 @@
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/commands.h"
 #include "cli/ids.h"
 #include "cli/import_json.h"
 #include "cli/new_files.h"
 #include "quipu/export.h"
+#include "quipu/import.h"
 
 namespace quipu::cli {
 namespace {
@@ -19,6 +23,12 @@ struct ExportArguments {
 };
 
 Result<int> run_export(Context& context, const ExportArguments& arguments) {
+  const std::vector<std::string> agents = known_agents();
+  if (std::find(agents.begin(), agents.end(), arguments.to) == agents.end()) {
+    return context.refuse(
+        Error(Code::kInvalidArgument, fmt::format("--to: no agent is called {}", arguments.to))
+            .with_hint(fmt::format("Agents: {}.", fmt::join(agents, ", "))));
+  }
   auto store = context.open_store();
   if (!store) return std::move(store).error();
   auto id = resolve_session(store->sessions(), arguments.session);

@@ -55,12 +55,16 @@ struct Sum {
   std::uint64_t sources = 0;
   std::uint64_t added = 0;
   std::uint64_t failed = 0;
+  bool is_refused_by_disk = false;  // some of these
 };
 
 void print_report(Context& context, const ImportReport& report, Sum& sum) {
   ++sum.sources;
   sum.added += report.added;
-  if (report.error) ++sum.failed;
+  if (report.error) {
+    ++sum.failed;
+    if (exit_code(report.error->code()) == kExitStorage) sum.is_refused_by_disk = true;
+  }
   if (context.json) {
     context.out.data_line(import_report_json(report));
   } else if (report.error) {
@@ -105,6 +109,7 @@ Result<int> import(Context& context, Store& store, const std::vector<ImportSourc
   if (!done) return std::move(done).error();
   context.note(fmt::format("{} added from {}", counted(sum.added, "record", "records"),
                            counted(sum.sources, "source", "sources")));
+  if (sum.is_refused_by_disk) return kExitStorage;
   return sum.failed == 0 ? kExitOk : kExitFailed;
 }
 

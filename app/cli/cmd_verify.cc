@@ -25,16 +25,21 @@ void write_report(JsonWriter& json, const VerifyReport& report) {
   json.end_object();
 }
 
+// Of a newer version, and nothing else is known to be wrong.
+bool is_newer(const VerifyReport& report) {
+  return report.problems.size() == 1 && report.problems[0].kind == "newer_version";
+}
+
 void print_report(Context& context, const VerifyReport& report) {
   const bool sound = report.problems.empty();
+  const char* const word = sound ? "sound  " : is_newer(report) ? "newer  " : "damaged";
   std::string detail = fmt::format("{}, {}", counted(report.entries, "entry", "entries"),
                                    bytes_text(report.log_bytes));
   if (report.adopted > 0) detail += fmt::format(", {} adopted", report.adopted);
   if (!report.index_present) detail += ", no index yet";
-  context.out.line(fmt::format("{}  {}  {}",
-                               paint(context.out.terminal(), sound ? Style::kGreen : Style::kRed,
-                                     sound ? "sound  " : "damaged"),
-                               context.shown(report.session_id), detail));
+  context.out.line(fmt::format(
+      "{}  {}  {}", paint(context.out.terminal(), sound ? Style::kGreen : Style::kRed, word),
+      context.shown(report.session_id), detail));
   print_problems(context, report.problems);
 }
 
@@ -56,7 +61,9 @@ Result<int> run_verify(Context& context, const VerifyArguments& arguments) {
       continue;
     }
     const VerifyReport& report = *reports[i];
-    if (!report.problems.empty()) {
+    if (is_newer(report)) {
+      rounds.found_newer();
+    } else if (!report.problems.empty()) {
       rounds.found_damage();
     } else {
       ++sound;

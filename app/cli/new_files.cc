@@ -17,12 +17,14 @@ namespace {
 
 Error cannot_write(const std::string& path, int number) {
   const bool is_taken = number == EEXIST;
-  const Code code = is_taken           ? Code::kIdConflict
-                    : number == ENOSPC ? Code::kNoSpace
-                                       : Code::kIoError;
-  return Error(code, fmt::format("cannot write {}: {}", path,
-                                 is_taken ? "it is there already" : std::strerror(number)))
-      .with_hint("nothing is overwritten: name another directory with --out");
+  const Code code = is_taken                              ? Code::kIdConflict
+                    : number == ENOSPC                    ? Code::kNoSpace
+                    : number == EACCES || number == EPERM ? Code::kNotAllowed
+                                                          : Code::kIoError;
+  Error error(code, fmt::format("cannot write {}: {}", path,
+                                is_taken ? "it is there already" : std::strerror(number)));
+  if (!is_taken) return error;
+  return std::move(error).with_hint("nothing is overwritten: name another directory with --out");
 }
 
 Error is_being_written(const std::string& path, const std::string& why) {
@@ -66,6 +68,7 @@ Result<void> NewFiles::begin(const std::string& path, Open& open) {
   const std::filesystem::path full(path);
   std::error_code failed;
   std::filesystem::create_directories(full.parent_path(), failed);
+  if (failed) return cannot_write(full.parent_path().string(), failed.value());
   open.beside =
       (full.parent_path() / fmt::format(".quipu-{}-{}", ::getpid(), paths_.size())).string();
   open.file.reset(std::fopen(open.beside.c_str(), "wxb"));

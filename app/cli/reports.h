@@ -47,6 +47,10 @@ class Rounds {
   /// goes on.
   void failed(const std::string& session_id, const Error& error);
   void found_damage() { damaged_ = true; }
+  /// A session that was looked at, and for which this program is too old.
+  void found_newer() {
+    if (failure_ == kExitOk) failure_ = exit_code(Code::kUnsupported);
+  }
   /// The exit code: damage, else the first failure, else success.
   int end();
 

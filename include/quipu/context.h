@@ -90,6 +90,8 @@ struct Context {
   /// The compaction in force, and how many nodes before it are not looked at.
   std::string compaction_entry_id;
   std::uint64_t covered_entries = 0;
+  /// Damaged lines of the session's own log that were met: what they said is missing here.
+  std::uint32_t damaged = 0;
   /// The entries that were looked at, in the order of the path.
   std::vector<ContextNote> notes;
 };

@@ -10,7 +10,8 @@ namespace quipu {
 /// Something wrong in one log.
 struct Problem {
   /// A stable word: "torn_tail", "damaged_line", "incomplete_batch", "unknown_parent",
-  /// "duplicate_id", "bad_index", "missing_parent_session", "unknown_head", "newer_version".
+  /// "duplicate_id", "bad_index", "missing_header", "missing_parent_session", "unknown_head",
+  /// "newer_version".
   std::string kind;
   std::uint64_t offset = 0;  // in the log
   std::uint64_t bytes = 0;

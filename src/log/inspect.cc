@@ -161,6 +161,15 @@ Result<VerifyReport> verify_log(fs::Fs& fs, const LogPaths& paths, const Inherit
   report.session_id = paths.session_id;
   report.log_bytes = log.stat.size;
   report.entries = verifier.state().fold.count;
+  // A log of another program needs none; one of ours begins with it.
+  const bool is_empty = report.entries == 0;
+  const auto first = verifier.index().entry(0);
+  const bool is_headless =
+      !is_empty && first.ok() && !first->adopted && first->place.type != EntryType::kSessionHeader;
+  if (is_empty || is_headless) {
+    report.problems.push_back({.kind = "missing_header",
+                               .detail = is_empty ? "the log is empty" : "its beginning is lost"});
+  }
   if (recovered.committed < log.stat.size) {
     report.problems.push_back({.kind = "torn_tail",
                                .offset = recovered.committed,

@@ -87,6 +87,7 @@ Result<Context> build(Store& store, std::string_view session_id, const ContextOp
     TRY_ASSIGN(context.compaction_entry_id, lineage->id(selection.compaction->ordinal));
   }
   TRY(take_notes(selection, *lineage, conversation, context));
+  context.damaged = lineage->own().damaged();
   return context;
 }
 

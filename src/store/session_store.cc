@@ -258,7 +258,9 @@ Result<VerifyReport> SessionStore::verify_session(std::string_view session_id) {
 Result<RepairReport> SessionStore::repair_session(std::string_view session_id) {
   return guarded(closed_, [&]() -> Result<RepairReport> {
     TRY_ASSIGN(const std::string id, checked_session_id(session_id));
-    return backend_->repair(id);
+    TRY_ASSIGN(RepairReport report, backend_->repair(id));
+    if (!report.actions.empty()) catalogue_->forget(id);
+    return report;
   });
 }
 

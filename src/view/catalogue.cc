@@ -187,6 +187,17 @@ Result<void> Catalogue::refresh() {
   return {};
 }
 
+void Catalogue::forget(const std::string& session_id) {
+  MutexLock listing(listing_);
+  MutexLock lock(mutex_);
+  load();
+  std::erase_if(rows_, [&](const RowPointer& row) { return row->session_id == session_id; });
+  described_.erase(session_id);
+  sort();
+  const std::vector<RowPointer> left = rows_;
+  if (file_) file_->save({}, {&session_id, 1}, [&] { return records_of(left); });
+}
+
 void Catalogue::sort() {
   parts_ = find_parts(rows_);
   newest_ = rows_;

@@ -48,6 +48,10 @@ class Catalogue {
   /// The two of them.
   Result<Page<SessionSummary>> list(const SessionFilter& filter, const PageRequest& page);
 
+  /// Drops the row of a session whose log was repaired: what it says may come from an index
+  /// that did not fit, and the log is as it was.
+  void forget(const std::string& session_id) EXCLUDES(listing_, mutex_);
+
   /// One session, at the price of what is new in its log since its row was made.
   Result<SessionSummary> describe(const std::string& session_id) EXCLUDES(mutex_);
 

@@ -81,6 +81,75 @@ TEST_F(CliTest, DamagedLineIsNeverPassedOverInSilence) {
   EXPECT_THAT(quipu({"dump", "s"}).out, HasSubstr("when?"));
 }
 
+// Of the lines that it is made from: others are not looked at.
+TEST_F(CliTest, ARequestWithAHoleIsNotMadeInSilence) {
+  make_conversation();
+  ASSERT_EQ(quipu({"append", "s"}, message("u9", "user", "Go on.")).code, 0);
+  ASSERT_EQ(quipu({"append", "s"}, message("u10", "user", "And on.")).code, 0);
+  EXPECT_THAT(quipu({"context", "s"}).err, Not(HasSubstr("damaged")));
+  std::string log = read_whole(log_of("s"));
+  log[log.find("Go on.")] = 'g';
+  write_whole(log_of("s"), log);
+  for (const char* round : {"with its index", "without"}) {
+    const Outcome outcome = quipu({"context", "s"});
+    EXPECT_EQ(outcome.code, 0) << round;
+    EXPECT_THAT(outcome.err, HasSubstr("1 damaged line")) << round;
+    EXPECT_THAT(outcome.out, HasSubstr("And on.")) << round;
+    EXPECT_THAT(outcome.out, Not(HasSubstr("go on."))) << round;
+    std::filesystem::remove(path("store/sessions/s.idx"));
+  }
+}
+
+TEST_F(CliTest, ALogWithoutItsBeginningIsNotSound) {
+  make_conversation();
+  const std::string log = read_whole(log_of("s"));
+  write_whole(log_of("s"), "");
+  for (const char* round : {"with its index", "without"}) {
+    EXPECT_EQ(quipu({"verify"}).code, 5) << round;
+    EXPECT_THAT(quipu({"verify"}).out, HasSubstr("missing_header")) << round;
+    std::filesystem::remove(path("store/sessions/s.idx"));
+  }
+  ASSERT_EQ(quipu({"append", "s"}, message("u9", "user", "Go on.")).code, 0);
+  EXPECT_EQ(first_problem(quipu({"verify", "--json"}).out), "missing_header");
+  write_whole(log_of("s"), R"({"type":"user","content":"of another program"})"
+                           "\n");
+  std::filesystem::remove(path("store/sessions/s.idx"));
+  EXPECT_EQ(quipu({"verify"}).code, 0);
+}
+
+// An index that was made for other bytes is to blame for what a list says, and is mended.
+TEST_F(CliTest, AListForgetsWhatARepairMended) {
+  make_conversation();
+  ASSERT_EQ(quipu({"append", "s"}, message("u9", "user", "Go on.")).code, 0);
+  const std::string log = read_whole(log_of("s"));
+  // Sealed lines of another order: the index does not fit, but for its end.
+  std::string other = log;
+  other[other.find("When?")] = 'w';
+  write_whole(log_of("s"), other);
+  EXPECT_THAT(quipu({"list"}).err, HasSubstr("damaged"));
+  const auto time = std::filesystem::last_write_time(log_of("s"));
+  write_whole(log_of("s"), log);
+  std::filesystem::last_write_time(log_of("s"), time);
+  std::filesystem::remove(path("store/sessions/s.idx"));
+  write_whole(path("store/sessions/s.idx"), "no index");
+  ASSERT_EQ(quipu({"repair"}).code, 0);
+  EXPECT_THAT(quipu({"list"}).err, Not(HasSubstr("damaged")));
+}
+
+// Nothing is wrong with it: it is for another program.
+TEST_F(CliTest, ASessionOfANewerVersionIsNotDamaged) {
+  ASSERT_EQ(quipu({"init"}).code, 0);
+  std::filesystem::create_directories(path("store/sessions"));
+  write_whole(log_of("new"), R"({"id":"h","type":"session_header","payload":{"version":9}})"
+                             "\n");
+  const Outcome verified = quipu({"verify", "--json"});
+  EXPECT_EQ(verified.code, 6);
+  EXPECT_EQ(first_problem(verified.out), "newer_version");
+  EXPECT_THAT(quipu({"verify", "new"}).out, Not(HasSubstr("damaged")));
+  write_whole(log_of("new"), read_whole(log_of("new")) + R"({"id":"half)");
+  EXPECT_EQ(quipu({"verify"}).code, 5) << "damage weighs more";
+}
+
 // The index knows the batch, and what the log says of it is that it is torn.
 TEST_F(CliTest, RepairSaysWhatItTookAway) {
   make_conversation();
