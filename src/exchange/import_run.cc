@@ -54,8 +54,8 @@ void ImportRun::take(const Task& task) {
     return;
   }
   if (imported.ok() && imported->log != nullptr) {
-    const bool is_enough = keep_new(task, std::move(imported).value());
-    return is_enough ? make_new() : void();
+    if (keep_new(task, std::move(imported).value())) make_some();
+    return;
   }
   finish(task, std::move(imported));
 }
@@ -80,16 +80,22 @@ bool ImportRun::keep_new(const Task& task, Imported imported) {
   return new_.size() >= kNewMax;
 }
 
-// Until none is left: one whose name was taken comes back under another.
+// Those that are there now. What comes meanwhile waits until it is many again: each time the
+// disk is waited for, and made to write down all that it has.
+bool ImportRun::make_some() {
+  std::vector<NewSession> sessions;
+  {
+    const MutexLock lock(mutex_);
+    sessions.swap(new_);
+  }
+  if (sessions.empty()) return false;
+  make(std::move(sessions));
+  return true;
+}
+
 void ImportRun::make_new() {
-  for (;;) {
-    std::vector<NewSession> sessions;
-    {
-      const MutexLock lock(mutex_);
-      sessions.swap(new_);
-    }
-    if (sessions.empty()) return;
-    make(std::move(sessions));
+  // One whose name was taken comes back under another.
+  while (make_some()) {
   }
 }
 

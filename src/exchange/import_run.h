@@ -55,6 +55,9 @@ class ImportRun {
   void finish(const Task& task, Result<Imported> imported);
   /// Whether there are enough of them now.
   bool keep_new(const Task& task, Imported imported);
+  /// False when there was none to make.
+  bool make_some();
+  /// Until none is left.
   void make_new();
   void make(std::vector<NewSession> sessions);
   Result<Imported> import(const Task& task);
