@@ -18,6 +18,15 @@ constexpr std::uint32_t times_x(std::uint32_t value) {
   return (value >> 1) ^ ((value & 1) != 0 ? kPolynomial : 0);
 }
 
+// Of polynomials, modulo the one above.
+constexpr std::uint32_t product(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t sum = 0;
+  for (std::uint32_t bit = std::uint32_t{1} << 31; bit != 0; bit >>= 1, b = times_x(b)) {
+    if ((a & bit) != 0) sum ^= b;
+  }
+  return sum;
+}
+
 // kTables[k][b]: what byte b does to the register when k more bytes follow it.
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
@@ -132,6 +141,16 @@ std::uint32_t choose_and_extend(std::uint32_t crc, std::string_view bytes) {
 std::uint32_t crc32c_extend(std::uint32_t crc, std::string_view bytes) {
   return chosen.load(std::memory_order_relaxed)(crc, bytes);
 }
+
+// x^8 once for each byte.
+Crc32cShift::Crc32cShift(std::size_t bytes) : factor_(std::uint32_t{1} << 31) {
+  std::uint32_t power = std::uint32_t{1} << (31 - 8);
+  for (; bytes != 0; bytes >>= 1, power = product(power, power)) {
+    if ((bytes & 1) != 0) factor_ = product(factor_, power);
+  }
+}
+
+std::uint32_t Crc32cShift::of(std::uint32_t crc) const { return product(factor_, crc); }
 
 std::uint32_t crc32c_extend_table(std::uint32_t crc, std::string_view bytes) {
   const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());

@@ -43,9 +43,11 @@ class PassedOver {
   void add(std::uint32_t chain_before) { chains_[count_++ % chains_.size()] = chain_before; }
   void clear() { count_ = 0; }
   bool is_extended_by(std::string_view line, Seal seal) const {
+    if (count_ == 0) return false;
+    const SealAfter after(line);
     const auto known = std::span(chains_).first(std::min(count_, chains_.size()));
     return std::any_of(known.begin(), known.end(),
-                       [&](std::uint32_t chain) { return seal_crc(chain, line) == seal.crc; });
+                       [&](std::uint32_t chain) { return after.crc(chain) == seal.crc; });
   }
 
  private:

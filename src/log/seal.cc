@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "base/crc32c.h"
-
 namespace quipu::log {
 namespace {
 
@@ -28,6 +26,11 @@ std::optional<std::uint32_t> read_hex(std::string_view digits) {
 
 void write_hex(char* out, std::size_t digits, std::uint32_t value) {
   for (std::size_t i = digits; i-- > 0; value >>= 4) out[i] = "0123456789abcdef"[value & 0xf];
+}
+
+// Up to and including the dot.
+std::string_view sealed_part(std::string_view line) {
+  return line.substr(0, line.size() - kCrcDigits - 2);
 }
 
 }  // namespace
@@ -64,8 +67,11 @@ std::optional<DamagedSeal> find_damaged_seal(std::string_view line) {
 }
 
 std::uint32_t seal_crc(std::uint32_t previous, std::string_view line) {
-  return crc32c_extend(previous, line.substr(0, line.size() - kCrcDigits - 2));
+  return crc32c_extend(previous, sealed_part(line));
 }
+
+SealAfter::SealAfter(std::string_view line)
+    : shift_(sealed_part(line).size()), own_(crc32c(sealed_part(line))) {}
 
 std::optional<std::uint32_t> mend_remaining(std::uint32_t previous, std::string_view line,
                                             Seal seal) {

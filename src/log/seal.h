@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/crc32c.h"
 #include "quipu/limits.h"
 
 namespace quipu::log {
@@ -52,6 +53,17 @@ inline std::string_view body_of(std::string_view line) {
 
 /// The value that a line's seal must have when `previous` stands before it.
 std::uint32_t seal_crc(std::uint32_t previous, std::string_view line);
+
+/// The same for many values that may stand before one line, which is read once.
+class SealAfter {
+ public:
+  explicit SealAfter(std::string_view line);
+  std::uint32_t crc(std::uint32_t previous) const { return shift_.of(previous) ^ own_; }
+
+ private:
+  Crc32cShift shift_;
+  std::uint32_t own_;
+};
 
 /// How many lines a damaged line had still to come, if nothing but one digit of
 /// that number was damaged: with the right one its checksum fits.

@@ -71,6 +71,18 @@ TEST(Crc32cTest, ExtendIsConcatenation) {
   }
 }
 
+TEST(Crc32cTest, ShiftIsWhatFollowingBytesDo) {
+  std::mt19937 random(9);
+  for (const std::size_t size : {0u, 1u, 2u, 7u, 8u, 63u, 64u, 255u, 4096u, 70'001u, 1'048'577u}) {
+    const std::string bytes = random_bytes(size, random);
+    const Crc32cShift shift(size);
+    for (int i = 0; i < 20; ++i) {
+      const std::uint32_t before = random();
+      EXPECT_EQ(shift.of(before) ^ crc32c(bytes), crc32c_extend(before, bytes)) << size;
+    }
+  }
+}
+
 // The seal of a line is the CRC of everything up to the dot in front of it,
 // continued from the seal before; the first continues from the session id.
 TEST(Crc32cTest, SealVectors) {
