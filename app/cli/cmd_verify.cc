@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/reports.h"
 #include "cli/times.h"
@@ -37,9 +38,13 @@ void print_report(Context& context, const VerifyReport& report) {
                                    bytes_text(report.log_bytes));
   if (report.adopted > 0) detail += fmt::format(", {} adopted", report.adopted);
   if (!report.index_present) detail += ", no index yet";
-  context.out.line(fmt::format(
-      "{}  {}  {}", paint(context.out.terminal(), sound ? Style::kGreen : Style::kRed, word),
-      context.shown(report.session_id), detail));
+  const Terminal& terminal = context.out.terminal();
+  const std::string id = context.shown(report.session_id);
+  const bool fits =
+      terminal.width == 0 || 9 + columns_of(id) + 2 + columns_of(detail) <= terminal.width;
+  context.out.line(fmt::format("{}  {}{}{}",
+                               paint(terminal, sound ? Style::kGreen : Style::kRed, word), id,
+                               fits ? "  " : "\n         ", detail));
   print_problems(context, report.problems);
 }
 

@@ -5,11 +5,8 @@
 #include "quipu/version.h"
 
 namespace quipu::cli {
-namespace {
 
-struct VersionArguments {};
-
-Result<int> run_version(Context& context, const VersionArguments&) {
+int print_version(Context& context) {
   if (context.json) {
     context.out.data_line(
         JsonWriter().begin_object().member("version", kVersion).end_object().text());
@@ -19,11 +16,13 @@ Result<int> run_version(Context& context, const VersionArguments&) {
   return kExitOk;
 }
 
-}  // namespace
-
 void add_version(CommandLine& line) {
+  struct VersionArguments {};
   line.add<VersionArguments>(
-      "version", "print the version", [](Declare&, VersionArguments&) {}, run_version);
+      "version", "print the version", [](Declare&, VersionArguments&) {},
+      [](Context& context, const VersionArguments&) -> Result<int> {
+        return print_version(context);
+      });
 }
 
 }  // namespace quipu::cli

@@ -3,6 +3,8 @@
 #include <locale.h>
 #include <wchar.h>
 
+#include <algorithm>
+
 #include "cli/utf8.h"
 
 namespace quipu::cli {
@@ -148,6 +150,33 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
     if (feed == std::string_view::npos) return lines;
     text.remove_prefix(feed + 1);
   }
+}
+
+std::string wrap_meanings(std::string_view text, std::size_t columns) {
+  if (columns == 0) return std::string(text);
+  std::string out;
+  for (const std::string& line : wrap(text, 0)) {
+    const std::size_t name = std::min(line.find_first_not_of(' '), line.size());
+    const std::size_t gap = columns_of(line) > columns ? line.find("  ", name) : std::string::npos;
+    // Where there are no two, all of it is meant.
+    const std::size_t start =
+        gap == std::string::npos ? name : std::min(line.find_first_not_of(' ', gap), line.size());
+    std::size_t margin = columns_of(std::string_view(line).substr(0, start));
+    std::string before = line.substr(0, start);
+    if (margin > columns / 2) {  // the meaning below the name
+      margin = name + 4;
+      out += before.substr(0, gap) + '\n';
+      before.assign(margin, ' ');
+    }
+    for (const std::string& part :
+         wrap(std::string_view(line).substr(start), columns - std::min(margin, columns - 1))) {
+      out += before + part + '\n';
+      before.assign(margin, ' ');
+    }
+  }
+  // wrap() gives an empty line for what is behind the last line feed.
+  if (text.ends_with('\n')) out.pop_back();
+  return out;
 }
 
 }  // namespace quipu::cli

@@ -25,4 +25,8 @@ std::string pad_start(std::string text, std::size_t columns);
 /// where possible; tabs become spaces. 0 columns: only line feeds break.
 std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 
+/// A text of names and what they mean, such as a help text: of a line that is too wide
+/// what is meant goes on below itself. 0 columns: as it is.
+std::string wrap_meanings(std::string_view text, std::size_t columns);
+
 }  // namespace quipu::cli

@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/columns.h"
+#include "cli/commands.h"
 #include "cli/errors.h"
-#include "quipu/version.h"
 
 namespace quipu::cli {
 namespace {
@@ -226,7 +227,7 @@ Declare& Declare::footer(const char* text) {
 CommandLine::CommandLine(Context& context)
     : context_(context),
       app_(std::make_unique<CLI::App>("An append-only session store for AI agents.", "quipu")) {
-  app_->set_version_flag("--version", fmt::format("quipu {}", kVersion));
+  app_->set_version_flag("--version", "");
   app_->set_help_flag("-h,--help", "this help");
   // One command only: a session called `list` is an argument, not a command.
   app_->require_subcommand(1);
@@ -285,11 +286,13 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
     app_->parse(spelled_out(argc, argv));
   } catch (const CLI::CallForHelp&) {
     const auto parsed = app_->get_subcommands();
-    context_.out.text(parsed.empty() ? app_->help() : parsed.front()->help("quipu"));
+    context_.inspect_streams();
+    const std::string help = parsed.empty() ? app_->help() : parsed.front()->help("quipu");
+    context_.out.text(wrap_meanings(help, context_.out.terminal().width));
     return context_.finish(kExitOk);
-  } catch (const CLI::CallForVersion& version) {
-    context_.out.line(version.what());
-    return context_.finish(kExitOk);
+  } catch (const CLI::CallForVersion&) {
+    context_.json = asks_for_json(argc, argv);
+    return context_.finish(print_version(context_));
   } catch (const CLI::ParseError& problem) {
     context_.json = asks_for_json(argc, argv);
     context_.inspect_streams();

@@ -48,4 +48,7 @@ void add_copy(CommandLine& line);
 void add_dump(CommandLine& line);
 void add_version(CommandLine& line);
 
+/// What `version` and `--version` say.
+int print_version(Context& context);
+
 }  // namespace quipu::cli

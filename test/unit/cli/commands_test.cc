@@ -54,6 +54,8 @@ TEST_F(CliTest, HelpAndVersion) {
   EXPECT_EQ(command_help.code, 0);
   EXPECT_THAT(command_help.out, HasSubstr("--expect-tail"));
   EXPECT_EQ(run_program({.args = {"--version"}}).out, run_program({.args = {"version"}}).out);
+  EXPECT_EQ(run_program({.args = {"--json", "--version"}}).out,
+            run_program({.args = {"version", "--json"}}).out);
   EXPECT_THAT(run_program({.args = {"version", "--json"}}).out,
               MatchesRegex("\\{\"version\":\"[0-9.]+\"\\}\n"));
 }

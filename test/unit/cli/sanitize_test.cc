@@ -155,6 +155,19 @@ TEST(Columns, Wrap) {
   EXPECT_EQ(wrap("日", 1), (Lines{"日"})) << "one character at least, or it would never end";
 }
 
+TEST(Columns, WrapMeanings) {
+  EXPECT_EQ(wrap_meanings("  --one N   says what it is\n", 18),
+            "  --one N\n"
+            "      says what it\n"
+            "      is\n");
+  EXPECT_EQ(wrap_meanings("  -a    says what it is\nplain text\n", 20),
+            "  -a    says what it\n"
+            "        is\n"
+            "plain text\n");
+  EXPECT_EQ(wrap_meanings("A title that goes on\n\nEnd", 10), "A title\nthat goes\non\n\nEnd\n");
+  EXPECT_EQ(wrap_meanings("  -a    as it   is\n", 0), "  -a    as it   is\n");
+}
+
 RC_GTEST_PROP(Columns, WrapFitsAndLosesNoLetter, (const std::string& content)) {
   const std::string text = safe_text(content);
   std::string letters, wrapped;
