@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kRaw = "{\"raw\":";
 constexpr std::string_view kRawBase64 = "{\"rawBase64\":";
+constexpr std::string_view kAttached = "{\"attachment\":{\"sha256\":";
 
 }  // namespace
 
@@ -24,6 +25,15 @@ Carried carry(const Record& record, std::string& buffer) {
   buffer += base64_encode(record.bytes);
   buffer += "\"}";
   return {.payload = buffer, .carried = "base64"};
+}
+
+std::string attached_payload(std::string_view sha256, std::uint64_t bytes,
+                             std::string_view abridged) {
+  std::string payload(kAttached);
+  json::append_quoted(payload, sha256);
+  payload += ",\"bytes\":" + std::to_string(bytes) + "}";
+  if (!abridged.empty()) payload.append(",\"abridged\":").append(abridged);
+  return payload + "}";
 }
 
 std::string encode_meta(const CarriedMeta& meta) {
@@ -83,6 +93,10 @@ std::string closed(const std::string& text) {
 }  // namespace
 
 std::string_view understood(std::string_view payload, std::deque<std::string>& owned) {
+  if (payload.starts_with(kAttached)) {
+    const auto abridged = json::find_member(payload, "abridged");
+    return abridged ? abridged->value : payload;
+  }
   std::optional<std::string> text;
   if (payload.starts_with(kRaw)) text = restore(payload, "text");
   if (payload.starts_with(kRawBase64)) text = restore(payload, "base64");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json_scan.h"
 #include "base/sha256.h"
 #include "quipu/entry.h"
 
@@ -9,6 +10,7 @@ namespace quipu::dialect {
 namespace {
 
 constexpr std::string_view kFactPrefix = "fact.";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 }  // namespace
 
@@ -39,6 +41,42 @@ std::vector<std::uint32_t> in_order(std::span<const StoredRecord> records, std::
     });
   }
   return order;
+}
+
+std::string_view next_line(std::string_view& head) {
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
+  const std::string_view line = head.substr(0, head.find('\n'));
+  head.remove_prefix(std::min(head.size(), line.size() + 1));
+  return line;
+}
+
+std::string_view next_object(std::string_view& head) {
+  while (!head.empty()) {
+    const bool may_be_cut = head.find('\n') == std::string_view::npos;
+    std::string_view line = next_line(head);
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t\r")));
+    if (!line.starts_with('{')) continue;
+    if (may_be_cut) return line;
+    const std::string_view first = json::Cursor(line).take();
+    if (json::is_object(first)) return first;
+  }
+  return {};
+}
+
+bool has_session_name(std::string_view agent, std::string_view path) {
+  if (!path.ends_with(".jsonl")) return false;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (agent == "claude" && !name.starts_with("agent-")) {
+    // projects/<slug>/<session>.jsonl. What lies deeper belongs to a session.
+    constexpr std::string_view kProjects = "/projects/";
+    const std::size_t at = path.rfind(kProjects);
+    const std::string_view inside = path.substr(at == path.npos ? 0 : at + kProjects.size());
+    return std::count(inside.begin(), inside.end(), '/') < 2;
+  }
+  // A workspace holds all kinds of files, and so does the directory of a project.
+  if (agent == "craft") return name == "session.jsonl";
+  if (agent == "gemini") return path.find("/chats/") != std::string_view::npos;
+  return agent != "opencode";  // it keeps no lines
 }
 
 const Dialect* find_dialect(std::string_view name) {

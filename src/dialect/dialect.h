@@ -86,7 +86,8 @@ class Dialect {
   // ---- finding
 
   /// Directories and files in which this machine's sessions lie, whether they
-  /// exist or not.
+  /// exist or not. What could say where others lie and may not be read is one of
+  /// them: who looks there finds out why.
   virtual std::vector<std::string> places(const Machine& machine) const = 0;
   /// Whether this is a file of this dialect that begins a source of its own:
   /// decided by `head`, its first bytes, as far as possible, else by its path.
@@ -143,6 +144,22 @@ class Dialect {
 /// The records up to `at` that a source consists of. One that is written anew is a list by
 /// itself: those that are in it now, in its own order. Any other: all, as they came.
 std::vector<std::uint32_t> in_order(std::span<const StoredRecord> records, std::uint32_t at);
+
+/// So much of a file is shown to `recognises` at most: of one whose first line is that long.
+/// Who looks for a header in it looks no less far.
+inline constexpr std::size_t kHeadBytesMax = std::size_t{64} << 20;
+
+/// The next line of a file's head, without its end, taken from it. A byte order mark is
+/// passed over.
+std::string_view next_line(std::string_view& head);
+/// The next line that is an object: blank and damaged lines are passed over, as the agents
+/// do it. Of objects on one line the first; the last line of the head may be cut. Empty:
+/// there is none.
+std::string_view next_object(std::string_view& head);
+
+/// Whether a file in an agent's place is called as a file that holds lines of a session, and
+/// is none of those that are kept beside sessions: who does not recognise it says so.
+bool has_session_name(std::string_view agent, std::string_view path);
 
 /// All dialects, in the order in which files are offered to them.
 std::span<const Dialect* const> all_dialects();

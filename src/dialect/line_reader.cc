@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/try.h"
+#include "quipu/limits.h"
 
 namespace quipu::dialect {
 namespace {
@@ -22,6 +23,87 @@ std::string_view first_object(std::string_view text) {
   const std::string_view object = cursor.take();
   return object.size() < text.size() && json::is_object(object) ? object : std::string_view();
 }
+
+// A line in short, made while it goes by: JSON without its long strings, and without the
+// end of lists that are long even so, but for the outer ones. Checks nothing: of a line that
+// is no JSON, or has no end, it makes none.
+//
+// A record that is read again must give the same bytes: they are stored.
+class Abridger {
+ public:
+  void add(std::string_view some) {
+    for (const char c : some) {
+      if (is_in_string_) {
+        add_in_string(c);
+      } else {
+        add_between(c);
+      }
+    }
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  static constexpr std::size_t kStringBytes = std::size_t{64} << 10;
+  static constexpr std::size_t kListBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kBytesMax = kRecordBytesMax / 2;
+  static constexpr std::size_t kWholeLevels = 2;
+  static constexpr std::size_t kLevelsMax = kJsonDepthMax / 2;  // an entry has levels of its own
+
+  void keep(char c) {
+    if (cut_at_ == 0 && level_ <= kLevelsMax && text_.size() < kBytesMax) text_ += c;
+  }
+
+  void add_between(char c) {
+    if (c == ' ' || c == '\t' || c == '\r') return;
+    const bool may_cut = cut_at_ == 0 && (lists_ & 1) != 0 && level_ > kWholeLevels;
+    if (c == ',' && may_cut && text_.size() > kListBytes) cut_at_ = level_;
+    if (c == '{' || c == '[') {
+      ++level_;
+      lists_ = lists_ << 1 | (c == '[' ? 1 : 0);
+    }
+    if ((c == '}' || c == ']') && level_ > 0) {
+      lists_ >>= 1;
+      if (--level_ < cut_at_) cut_at_ = 0;
+    }
+    is_in_string_ = c == '"';
+    string_bytes_ = 0;
+    keep(c);
+    string_at_ = text_.size();
+  }
+
+  void add_in_string(char c) {
+    const bool is_end = c == '"' && !is_escaped_;
+    is_escaped_ = c == '\\' && !is_escaped_;
+    if (is_end) {
+      if (string_bytes_ > kStringBytes) stand_in();
+      is_in_string_ = false;
+      return keep(c);
+    }
+    if (++string_bytes_ <= kStringBytes) keep(c);
+  }
+
+  // Bytes in base64 are none with words in them.
+  void stand_in() {
+    if (cut_at_ != 0) return;
+    const std::string_view before = std::string_view(text_).substr(0, string_at_);
+    const std::string_view string = std::string_view(text_).substr(string_at_);
+    const bool is_bytes = before.ends_with("\"data\":\"") || string.starts_with("data:");
+    text_.resize(string_at_);
+    if (is_bytes) return;
+    const std::size_t tenths = (string_bytes_ + 50'000) / 100'000;
+    text_ += "[" + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) +
+             " MB, in an attachment]";
+  }
+
+  std::string text_;
+  std::size_t level_ = 0;
+  std::uint64_t lists_ = 0;  // a bit for each level, the innermost lowest: a list
+  std::size_t cut_at_ = 0;   // the level whose end is waited for; 0: none
+  bool is_in_string_ = false;
+  bool is_escaped_ = false;
+  std::size_t string_at_ = 0;  // in `text_`
+  std::size_t string_bytes_ = 0;
+};
 
 }  // namespace
 
@@ -138,21 +220,23 @@ Result<bool> LineReader::next_line(Line& line) {
 
 // A line that is too long for an entry: its end is looked for, its bytes are not kept.
 Result<bool> LineReader::skip_large(Line& line) {
-  line.large_size = rest().size();
-  for (;;) {
+  Abridger abridger;
+  for (std::size_t at = std::string_view::npos; at == std::string_view::npos;) {
+    abridger.add(rest());
+    line.large_size += rest().size();
     from_ = to_;
     TRY_ASSIGN(const std::size_t got, fill());
-    if (got == 0) {
-      line.torn = true;
-      return true;
-    }
-    const std::size_t at = rest().find('\n');
-    line.large_size += at == std::string_view::npos ? got : at;
+    line.torn = got == 0;
+    if (line.torn) break;
+    at = rest().find('\n');
     if (at == std::string_view::npos) continue;
+    abridger.add(rest().substr(0, at));
+    line.large_size += at;
     line.end = "\n";
     from_ = at + 1;
-    return true;
   }
+  abridged_ = abridger.take();
+  return true;
 }
 
 // Nearly every line is an object in the buffer, its line end right behind it: found by
@@ -185,13 +269,7 @@ Result<bool> LineReader::next(Record& record) {
     fused_end_ = line.end;
     text = line.text;
     if (line.large_size != 0) {
-      record.large_offset = settled_;
-      record.large_size = line.large_size;
-      record.end = line.end;
-      record.kind = "raw";
-      record.is_fact = true;
-      record.problem = "too_large";
-      settled_ += line.large_size + line.end.size();
+      take_large(line, record);
       return true;
     }
   }
@@ -226,6 +304,25 @@ void LineReader::judge(std::string_view text, Record& record) {
   if (!text.empty()) record.problem = fused_torn_ ? "torn" : "not_json";
 }
 
+void LineReader::take_large(const Line& line, Record& record) {
+  record.large_offset = settled_;
+  record.large_size = line.large_size;
+  record.end = line.end;
+  if (json::is_object(abridged_)) abridged_ = json::scrubbed(abridged_);
+  const bool is_list = abridged_.starts_with('[') && json::validate(abridged_).ok();
+  members_.clear();
+  if (is_list || json::scan_line(abridged_, members_).ok()) {
+    record.bytes = abridged_;
+    describe_(Fields(members_), record);
+    record.problem = "too_large";
+  } else {
+    record.kind = "raw";
+    record.is_fact = true;
+    record.problem = line.torn ? "torn" : "too_large";
+  }
+  if (record.problem != "torn") settled_ += line.large_size + line.end.size();
+}
+
 // Readers less strict than ours take it, so what it says counts.
 bool LineReader::describe_lenient(std::string_view text, Record& record) {
   if (!json::is_object(text)) return false;
@@ -251,7 +348,9 @@ Result<void> peek_lines(fs::HostFile& file, std::size_t bytes_max,
       const std::size_t end = text.find('\n', seen);
       if (end == std::string::npos && !is_all) break;
       std::string_view line = std::string_view(text).substr(seen, end - seen);
+      const bool is_first = seen == 0;
       seen += line.size() + 1;
+      if (is_first && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
       if (const std::string_view object = first_object(line); !object.empty()) line = object;
       if (json::scan_object(line, members).ok() && !see(Fields(members))) return {};
     }

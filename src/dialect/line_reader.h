@@ -4,7 +4,8 @@
 // is. Two objects on one line (`}{`: somebody restored a file without its last line end,
 // and the agent went on) are two records without a line end between them. Lines that
 // are no object are facts of kind "raw"; the last line, when it is cut off, is one with
-// the problem "torn", and the position stays before it.
+// the problem "torn", and the position stays before it. A line that is too long for an
+// entry is described by what it says in short.
 //
 // Memory: one line, at most kRecordBytesMax of it.
 #pragma once
@@ -74,6 +75,7 @@ class LineReader : public Reader {
   /// What is read and not yet given out.
   std::string_view rest() const { return {buffer_.get() + from_, to_ - from_}; }
   void judge(std::string_view text, Record& record);
+  void take_large(const Line& line, Record& record);
   bool describe_lenient(std::string_view text, Record& record);
 
   std::unique_ptr<fs::HostFile> file_;
@@ -93,6 +95,7 @@ class LineReader : public Reader {
   bool fused_torn_ = false;
   std::vector<json::Member> members_;
   std::string scrubbed_;
+  std::string abridged_;  // of a large line
 };
 
 /// A file of JSON lines that its agent writes anew instead of adding to it.

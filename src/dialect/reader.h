@@ -44,8 +44,8 @@ struct Source {
 
 /// One record of a source. Views are valid until the next one is read.
 struct Record {
-  /// As in the source. Empty for a record of more than kRecordBytesMax: then it
-  /// lies at `large_offset` of its file, `large_size` bytes long.
+  /// As in the source. A record of more than kRecordBytesMax lies at `large_offset` of its
+  /// file, `large_size` bytes long: then this is what it says in short, as JSON, or empty.
   std::string_view bytes;
   std::uint64_t large_offset = 0;
   std::uint64_t large_size = 0;

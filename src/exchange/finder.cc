@@ -11,7 +11,10 @@ namespace {
 using dialect::Dialect;
 using fs::HostKind;
 
+// Most files show whose they are by the first of these. More is read of one that does not,
+// and all that may be while its first line does not end.
 constexpr std::size_t kHeadBytes = std::size_t{16} << 10;
+constexpr std::size_t kMoreBytes = std::size_t{1} << 20;
 constexpr int kDepthMax = 16;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
@@ -20,8 +23,8 @@ class Finder {
   Finder(fs::HostFiles& files, const KnownSources& known, std::int64_t since_ms)
       : files_(files), known_(known), since_ms_(since_ms) {}
 
-  void walk(const std::string& path, const std::vector<const Dialect*>& dialects, bool was_named) {
-    walk(path, dialects, was_named, 0);
+  void walk(const std::string& path, const Place& place, bool was_named) {
+    walk(path, place, was_named, 0);
   }
 
   FoundSources finish() {
@@ -38,21 +41,24 @@ class Finder {
   }
 
  private:
-  void walk(const std::string& path, const std::vector<const Dialect*>& dialects, bool was_named,
-            int depth) {
+  void walk(const std::string& path, const Place& place, bool was_named, int depth) {
     auto stat = files_.stat(path);
-    // A link that was named is meant: its target is looked at.
-    if (stat.ok() && stat->kind == HostKind::kLink && was_named) stat = files_.stat(path + "/.");
+    // A link that was named is meant: the directory that it names is looked at. A file is
+    // opened by its own name only, also the next time, when nobody names it.
+    if (stat.ok() && stat->kind == HostKind::kLink && was_named) {
+      auto target = files_.stat(path + "/.");
+      if (target.ok() || !files_.exists(path)) stat = std::move(target);
+    }
     if (!stat.ok()) {
       if (was_named || stat.error().code() != Code::kNotFound) complain(path, stat.error());
       return;
     }
     switch (stat->kind) {
       case HostKind::kDirectory:
-        if (depth < kDepthMax) list(path, *stat, dialects, depth);
+        if (depth < kDepthMax) list(path, *stat, place, depth);
         break;
       case HostKind::kFile:
-        offer(path, *stat, dialects, was_named);
+        offer(path, *stat, place, was_named);
         break;
       case HostKind::kLink:
         found_.problems.push_back({.path = path, .what = "symbolic link: not followed"});
@@ -63,23 +69,24 @@ class Finder {
     }
   }
 
-  void list(const std::string& path, const fs::HostStat& stat,
-            const std::vector<const Dialect*>& dialects, int depth) {
+  void list(const std::string& path, const fs::HostStat& stat, const Place& place, int depth) {
     if (!entered_.insert({stat.device, stat.inode}).second) return;
     const auto names = files_.list(path);
     if (!names.ok()) return complain(path, names.error());
     for (const fs::HostName& name : *names) {
-      walk(path + "/" + name.name, dialects, false, depth + 1);
+      walk(path + "/" + name.name, place, false, depth + 1);
     }
   }
 
-  void offer(const std::string& path, const fs::HostStat& stat,
-             const std::vector<const Dialect*>& dialects, bool was_named) {
+  void offer(const std::string& path, const fs::HostStat& stat, const Place& place,
+             bool was_named) {
     if (since_ms_ != 0 && changed(path, stat) < since_ms_) return;
-    const auto dialect = whose(path, stat, dialects, was_named);
+    const auto dialect = whose(path, stat, place.dialects, was_named);
     if (!dialect.ok()) return complain(path, dialect.error());
     if (*dialect == nullptr) {
-      if (was_named) found_.problems.push_back({.path = path, .what = "not recognised"});
+      if (was_named || is_missed(path, stat, place)) {
+        found_.problems.push_back({.path = path, .what = "not recognised"});
+      }
       return;
     }
     auto sources = (*dialect)->sources(path, files_);
@@ -94,27 +101,39 @@ class Finder {
       const KnownSource* known = known_.find(dialect->name(), path);
       if (known != nullptr && known->mark && known->mark->first == stat) return dialect;
     }
-    TRY_ASSIGN(const std::string head, files_.read(path, kHeadBytes));
+    TRY_ASSIGN(const Dialect* const dialect, recognised(path, stat, dialects));
+    if (dialect != nullptr || !was_named || dialects.size() != 1) return dialect;
     // Who names a file and its agent is believed, unless it is plainly another's.
-    if (was_named && dialects.size() == 1) {
-      const Dialect* const named = dialects.front();
-      const Dialect* const other = named->recognises(path, head) ? nullptr : owner(path, head);
-      if (other == nullptr) return named;
-      return Error(Code::kInvalidArgument, "no session of " + std::string(named->name()) +
-                                               ", but one of " + std::string(other->name()));
-    }
-    for (const Dialect* dialect : dialects) {
-      if (dialect->recognises(path, head)) return dialect;
+    const Dialect* const named = dialects.front();
+    TRY_ASSIGN(const Dialect* const other, recognised(path, stat, dialect::all_dialects()));
+    if (other == nullptr || other->name() == "jsonl") return named;
+    return Error(Code::kInvalidArgument, "no session of " + std::string(named->name()) +
+                                             ", but one of " + std::string(other->name()));
+  }
+
+  // Whose it is by its content. Null: nobody's.
+  Result<const Dialect*> recognised(const std::string& path, const fs::HostStat& stat,
+                                    std::span<const Dialect* const> dialects) {
+    // What is no text shows at once what it is.
+    const bool is_text = path.find(".json", path.rfind('/') + 1) != std::string::npos;
+    for (const std::size_t bytes : {kHeadBytes, kMoreBytes, dialect::kHeadBytesMax}) {
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, stat.size));
+      TRY_ASSIGN(const std::string head, files_.read(path, size));
+      for (const Dialect* dialect : dialects) {
+        if (dialect->recognises(path, head)) return dialect;
+      }
+      if (!is_text || stat.size <= bytes) break;
+      if (bytes == kMoreBytes && head.find('\n') != std::string::npos) break;
     }
     return nullptr;
   }
 
-  // Whose it is by its content. Null: nobody's, or of no agent in particular.
-  static const Dialect* owner(const std::string& path, std::string_view head) {
-    for (const Dialect* dialect : dialect::all_dialects()) {
-      if (dialect->name() != "jsonl" && dialect->recognises(path, head)) return dialect;
-    }
-    return nullptr;
+  // Whether a session should be in a file that nobody recognises.
+  static bool is_missed(const std::string& path, const fs::HostStat& stat, const Place& place) {
+    return place.is_own && stat.size != 0 &&
+           std::any_of(place.dialects.begin(), place.dialects.end(), [&](const Dialect* dialect) {
+             return dialect::has_session_name(dialect->name(), path);
+           });
   }
 
   // What a database has not taken in yet lies beside it.
@@ -159,6 +178,14 @@ class Finder {
   std::set<std::pair<std::uint64_t, std::uint64_t>> entered_;
 };
 
+// What may not be looked at is there, too: the walk says why.
+bool is_there(fs::HostFiles& files, const std::string& place) {
+  if (files.exists(place)) return true;
+  auto stat = files.stat(place);
+  if (stat.ok() && stat->kind == HostKind::kLink) stat = files.stat(place + "/.");
+  return stat.ok() || stat.error().code() != Code::kNotFound;
+}
+
 Result<std::vector<const Dialect*>> wanted(const std::vector<std::string>& agents) {
   const auto all = dialect::all_dialects();
   if (agents.empty()) return std::vector<const Dialect*>(all.begin(), all.end());
@@ -188,7 +215,7 @@ Result<std::vector<Place>> places_of(fs::HostFiles& files, const Variable& varia
   const dialect::Machine machine{.files = files, .home = variable("HOME"), .variable = variable};
   for (const Dialect* dialect : dialects) {
     for (const std::string& place : dialect->places(machine)) {
-      if (files.exists(place)) places.push_back({place, {dialect}});
+      if (is_there(files, place)) places.push_back({place, {dialect}, /*is_own=*/true});
     }
   }
   return places;
@@ -197,7 +224,7 @@ Result<std::vector<Place>> places_of(fs::HostFiles& files, const Variable& varia
 FoundSources find_in(fs::HostFiles& files, const KnownSources& known,
                      const std::vector<Place>& places, std::int64_t since_ms) {
   Finder finder(files, known, since_ms);
-  for (const Place& place : places) finder.walk(place.path, place.dialects, true);
+  for (const Place& place : places) finder.walk(place.path, place, true);
   return finder.finish();
 }
 
@@ -208,9 +235,9 @@ FoundSources find_changed(fs::HostFiles& files, const KnownSources& known,
   for (const std::string& path : changed) {
     for (const Place& place : places) {
       if (path == place.path) {
-        finder.walk(path, place.dialects, true);
+        finder.walk(path, place, true);
       } else if (path.starts_with(place.path + "/")) {
-        finder.walk(path, place.dialects, false);
+        finder.walk(path, place, false);
       }
     }
   }

@@ -17,15 +17,17 @@ using Variable = std::function<std::string(const std::string&)>;
 struct Place {
   std::string path;
   std::vector<const dialect::Dialect*> dialects;
+  bool is_own = false;  // where the agent keeps its sessions; else somebody named it
 };
 
 /// The places that were named, or where agents keep sessions on this machine and
-/// something is. `invalid_argument` for an agent nobody knows.
+/// something is, or may not be looked at. `invalid_argument` for an agent nobody knows.
 Result<std::vector<Place>> places_of(fs::HostFiles& files, const Variable& variable,
                                      const FindOptions& options);
 
 /// Links are not followed below the places; every directory is entered once. What cannot
-/// be looked at is a problem of the answer. A file that is known and has not changed is
+/// be looked at is a problem of the answer, and so is a file of an agent's own place that is
+/// called as its sessions are and is none. A file that is known and has not changed is
 /// not opened: it is whose it was.
 FoundSources find_in(fs::HostFiles& files, const KnownSources& known,
                      const std::vector<Place>& places, std::int64_t since_ms);

@@ -146,9 +146,7 @@ bool Claude::recognises(const std::string& path, std::string_view head) const {
     return false;
   }
   while (!head.empty()) {
-    const std::string_view line = head.substr(0, head.find('\n'));
-    if (is_line(line)) return true;
-    head.remove_prefix(std::min(head.size(), line.size() + 1));
+    if (is_line(next_line(head))) return true;
   }
   return false;
 }

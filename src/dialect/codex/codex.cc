@@ -17,7 +17,6 @@
 namespace quipu::dialect::codex {
 namespace {
 
-constexpr std::size_t kHeadBytes = std::size_t{1} << 20;
 constexpr std::size_t kKindBytes = 64;
 constexpr std::size_t kUuidBytes = 36;
 constexpr std::string_view kLines = ".jsonl";
@@ -138,7 +137,7 @@ Result<std::unique_ptr<Reader>> open_rollout(const Source& source, fs::HostFiles
   TRY_ASSIGN(auto file, fs::open_plain(files, source.path));
   if (source.path.ends_with(".json")) return open_document(source.path, *file);
   Outline outline;
-  TRY(peek_lines(*file, kHeadBytes, [&](const Fields& fields) {
+  TRY(peek_lines(*file, kHeadBytesMax, [&](const Fields& fields) {
     if (fields.text("type") == kMeta) {
       read_header(fields.object("payload"), fields.text("timestamp"), outline);
     } else if (is_bare_header(fields)) {
@@ -197,9 +196,11 @@ bool Codex::recognises(const std::string& path, std::string_view head) const {
     return is_rollout(stem_of(path)) && !object_in(head, "session").empty();
   }
   if (!path.ends_with(kLines)) return false;
-  const std::string_view first = head.substr(0, head.find('\n'));
-  if (text_in(first, "type") == kMeta) return true;
-  return is_rollout(stem_of(path)) && first.starts_with('{');
+  // Lines that it cannot read or does not know are passed over: the header may come later.
+  std::string_view line = next_object(head);
+  if (is_rollout(stem_of(path))) return !line.empty();
+  while (!line.empty() && text_in(line, "type") != kMeta) line = next_object(head);
+  return !line.empty();
 }
 
 Result<std::vector<Source>> Codex::sources(const std::string& path, fs::HostFiles& files) const {

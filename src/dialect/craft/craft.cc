@@ -12,7 +12,6 @@ namespace {
 constexpr std::string_view kFile = "/session.jsonl";
 constexpr std::string_view kTemporary = "/session.jsonl.tmp";
 constexpr std::string_view kSessionPath = "{{SESSION_PATH}}";
-constexpr std::size_t kHeadBytes = std::size_t{1} << 20;
 constexpr std::size_t kConfigBytes = std::size_t{1} << 20;
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
@@ -80,6 +79,9 @@ std::vector<std::string> Craft::places(const Machine& machine) const {
   const std::string together = own + "/workspaces";
   std::vector<std::string> places{together};
   const auto config = machine.files.read(own + "/config.json", kConfigBytes);
+  if (!config.ok() && config.error().code() != Code::kNotFound) {
+    places.push_back(own + "/config.json");
+  }
   if (!config.ok() || !json::validate(*config).ok()) return places;
   json::ElementWalk walk(array_in(*config, "workspaces"));
   while (const auto workspace = walk.next()) {
@@ -93,9 +95,14 @@ std::vector<std::string> Craft::places(const Machine& machine) const {
 
 bool Craft::recognises(const std::string& path, std::string_view head) const {
   if (!path.ends_with(kFile) && !path.ends_with(kTemporary)) return false;
-  const std::string_view first = head.substr(0, head.find('\n'));
-  return !token_in(first, "id").empty() && json::find_member(first, "workspaceRootPath") &&
-         !json::find_member(first, "type");
+  while (true) {
+    const std::string_view line = next_object(head);
+    if (line.empty()) return false;
+    if (!token_in(line, "id").empty() && json::find_member(line, "workspaceRootPath") &&
+        !json::find_member(line, "type")) {
+      return true;
+    }
+  }
 }
 
 Result<std::vector<Source>> Craft::sources(const std::string& path, fs::HostFiles& files) const {
@@ -115,7 +122,7 @@ Result<std::unique_ptr<Reader>> Craft::open(const Source& source, fs::HostFiles&
                                             const ReadPosition& from) const {
   TRY_ASSIGN(auto file, files.open(source.path));
   Outline outline;
-  TRY(peek_lines(*file, kHeadBytes, [&](const Fields& fields) {
+  TRY(peek_lines(*file, kHeadBytesMax, [&](const Fields& fields) {
     if (is_header(fields)) outline = outline_of(fields, source.path);
     return outline.session.empty();
   }));

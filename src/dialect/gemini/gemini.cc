@@ -7,14 +7,16 @@
 namespace quipu::dialect::gemini {
 namespace {
 
-constexpr std::size_t kHeadBytes = std::size_t{256} << 10;
-
 std::string stem_of(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   return name.substr(0, name.rfind('.'));
 }
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+bool is_header(std::string_view object) {
+  return json::find_member(object, "sessionId") && json::find_member(object, "projectHash");
+}
 
 bool is_checkpoint(const std::string& path) {
   return stem_of(path).starts_with("checkpoint-") && path.ends_with(".json");
@@ -87,9 +89,13 @@ std::vector<std::string> Gemini::places(const Machine& machine) const {
 
 bool Gemini::recognises(const std::string& path, std::string_view head) const {
   if (is_checkpoint(path)) return true;
-  if (!path.ends_with(".json") && !path.ends_with(".jsonl")) return false;
   // A document's head is cut somewhere; its first members are whole.
-  return json::find_member(head, "sessionId") && json::find_member(head, "projectHash");
+  if (path.ends_with(".json")) return is_header(head);
+  if (!path.ends_with(".jsonl")) return false;
+  // Records are known by their shape, wherever they stand.
+  std::string_view line = next_object(head);
+  while (!line.empty() && !is_header(line)) line = next_object(head);
+  return !line.empty();
 }
 
 Result<std::unique_ptr<Reader>> Gemini::open(const Source& source, fs::HostFiles& files,
@@ -97,7 +103,7 @@ Result<std::unique_ptr<Reader>> Gemini::open(const Source& source, fs::HostFiles
   TRY_ASSIGN(auto file, files.open(source.path));
   if (source.path.ends_with(".json")) return open_document(source.path, *file, files);
   Outline outline;
-  TRY(peek_lines(*file, kHeadBytes, [&](const Fields& fields) {
+  TRY(peek_lines(*file, kHeadBytesMax, [&](const Fields& fields) {
     if (fields.find("projectHash") == nullptr) return true;
     see_header(fields, outline);
     return false;

@@ -75,7 +75,7 @@ std::vector<std::string> Jsonl::places(const Machine&) const { return {}; }
 
 bool Jsonl::recognises(const std::string& path, std::string_view head) const {
   if (!path.ends_with(".jsonl")) return false;
-  const std::string_view line = head.substr(0, head.find('\n'));
+  const std::string_view line = next_object(head);
   if (token_in(line, "id").empty() || token_in(line, "type").empty()) return false;
   // A log of a store: it is there already.
   if (json::find_member(line, "_tx")) return false;
@@ -87,7 +87,7 @@ Result<std::unique_ptr<Reader>> Jsonl::open(const Source& source, fs::HostFiles&
   TRY_ASSIGN(auto file, files.open(source.path));
   Outline outline;
   bool is_any = false;
-  TRY(peek_lines(*file, kHeadBytes, [&](const Fields& fields) {
+  TRY(peek_lines(*file, kHeadBytesMax, [&](const Fields& fields) {
     is_any = true;
     Record first;
     describe(fields, first);

@@ -94,9 +94,7 @@ bool MyAgents::recognises(const std::string& path, std::string_view head) const 
     return first && is_message(first->value);
   }
   while (!head.empty()) {  // lines that nobody can read are passed over
-    const std::string_view line = head.substr(0, head.find('\n'));
-    if (is_message(line)) return true;
-    head.remove_prefix(std::min(head.size(), line.size() + 1));
+    if (is_message(next_line(head))) return true;
   }
   return false;
 }

@@ -39,6 +39,8 @@ std::vector<std::string> Opencode::places(const Machine& machine) const {
     for (const fs::HostName& name : *names) {
       if (is_database_name(name.name)) places.push_back(data + "/" + name.name);
     }
+  } else if (names.error().code() != Code::kNotFound) {
+    places.push_back(data);
   }
   const std::string own = machine.variable("OPENCODE_DB");
   if (!own.empty() && own != ":memory:") {

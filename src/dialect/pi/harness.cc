@@ -70,6 +70,24 @@ bool is_entry_sent(std::string_view entry) {
   return type == "compaction" || type == "branch_summary";
 }
 
+bool has_entry(const StoredRecord& record) {
+  bool found = false;
+  if (record.kind == kTransaction) {
+    each_entry(record.payload, [&](std::string_view) { found = true; });
+  }
+  return found;
+}
+
+// The records that say where the session was at `at`. Its tip may be moved back by a line
+// without entries, which is no node and lies behind the last one: that holds for whoever goes
+// on from the session's end. Who looks at what was said before does not see it.
+std::span<const StoredRecord> until(std::span<const StoredRecord> records, std::uint32_t at) {
+  if (at >= records.size()) return records;
+  const auto behind = records.subspan(at + 1);
+  const bool is_end = std::none_of(behind.begin(), behind.end(), has_entry);
+  return is_end ? records : records.first(at + 1);
+}
+
 struct Node {
   std::uint32_t record = 0;
   std::uint32_t first = 0;  // of its messages
@@ -113,6 +131,7 @@ void note_transaction(std::string_view payload, Note& into) {
       note_message(message.empty() ? content : message, text_in(write, "id"), note);
       into.model = note.model ? note.model : into.model;
       into.provider = note.provider ? note.provider : into.provider;
+      if (!into.prompt) into.prompt = std::move(note.prompt);
     }
     if (kind == "usage") {
       if (const auto usage = usage_in(object_in(write, "usage"))) {
@@ -130,7 +149,8 @@ void note_transaction(std::string_view payload, Note& into) {
 std::vector<Pick> harness_conversation(std::span<const StoredRecord> records, std::uint32_t at) {
   std::unordered_map<std::string, Node> nodes;
   std::string tip;
-  for (std::uint32_t number = 0; number < records.size() && number <= at; ++number) {
+  records = until(records, at);
+  for (std::uint32_t number = 0; number < records.size(); ++number) {
     const StoredRecord& record = records[number];
     if (record.kind != kTransaction || record.redacted) continue;
     std::uint32_t message = 0;

@@ -10,8 +10,6 @@
 namespace quipu::dialect::pi {
 namespace {
 
-constexpr std::size_t kHeadBytes = std::size_t{1} << 20;
-
 void describe(const Fields& fields, Record& record) {
   if (describe_transaction(fields, record)) return;
   record.kind = fields.text("type");
@@ -48,7 +46,8 @@ std::vector<std::string> Pi::places(const Machine& machine) const {
 
 bool Pi::recognises(const std::string& path, std::string_view head) const {
   if (!path.ends_with(".jsonl")) return false;
-  const std::string_view first = head.substr(0, head.find('\n'));
+  // The first that can be read: anything but a header there is no session to pi either.
+  const std::string_view first = next_object(head);
   return token_in(first, "type") == "\"session\"" ||
          (json::find_member(first, "v") && token_in(first, "kind") == "\"header\"");
 }
@@ -57,7 +56,7 @@ Result<std::unique_ptr<Reader>> Pi::open(const Source& source, fs::HostFiles& fi
                                          const ReadPosition& from) const {
   TRY_ASSIGN(auto file, files.open(source.path));
   Outline outline;
-  TRY(peek_lines(*file, kHeadBytes, [&](const Fields& fields) {
+  TRY(peek_lines(*file, kHeadBytesMax, [&](const Fields& fields) {
     if (fields.text("type") != "session" && fields.text("kind") != "header") return true;
     outline.session = fields.text("id");
     outline.cwd = fields.text("cwd");

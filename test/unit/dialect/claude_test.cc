@@ -34,6 +34,7 @@ TEST(ClaudeRecognises, LinesOfItsOwnAndNothingElse) {
       claude.recognises("/a/x.jsonl", R"({"type":"summary","summary":"s","leafUuid":"l"})"));
   EXPECT_TRUE(claude.recognises(
       "/a/x.jsonl", "garbage\n{\"type\":\"mode\",\"mode\":\"normal\",\"sessionId\":\"s\"}\n"));
+  EXPECT_TRUE(claude.recognises("/a/x.jsonl", "\xef\xbb\xbf" + user("u", "")));
   EXPECT_FALSE(claude.recognises("/a/x.json", user("u", "")));
   EXPECT_FALSE(claude.recognises(kDirectory + "s/tool-results/x.jsonl", user("u", "")));
   EXPECT_FALSE(claude.recognises(kDirectory + "s/subagents/w/journal.jsonl", user("u", "")));

@@ -30,6 +30,9 @@ TEST(CodexRead, RolloutsAreRecognised) {
   EXPECT_TRUE(kCodex.recognises(std::string(kPath) + ".zst", "\x28\xb5\x2f\xfd"));
   EXPECT_TRUE(
       kCodex.recognises("/c/rollout-2025-04-17-a.json", R"({"session":{"id":"a"},"items":[)"));
+  EXPECT_TRUE(kCodex.recognises("/any/name.jsonl", "\n{\"type\":\"to\n\xef\xbb\xbf\n" + head));
+  EXPECT_TRUE(kCodex.recognises(kPath, "\xef\xbb\xbf" + head));
+  EXPECT_FALSE(kCodex.recognises(kPath, "{\"type\":\"torn\n"));
   EXPECT_FALSE(kCodex.recognises("/any/name.jsonl", R"({"type":"session","id":"pi"})"));
   EXPECT_FALSE(kCodex.recognises("/c/session_index.jsonl", R"({"id":"t","thread_name":"n"})"));
   EXPECT_FALSE(kCodex.recognises("/c/other.jsonl.zst", "\x28\xb5\x2f\xfd"));

@@ -188,7 +188,7 @@ TEST(Craft, WhatIsWrittenIsReadAgain) {
   EXPECT_EQ(summary->cwd, "/home/ada/atlas");
   std::string lost;
   for (const auto& loss : given->lost) lost += loss.what + " ";
-  EXPECT_EQ(lost, "attachment context ");
+  EXPECT_EQ(lost, "attachment context cost history status ");
 }
 
 }  // namespace

@@ -125,6 +125,59 @@ TEST(Pi, TransactionsOfTheHarnessAreRead) {
   EXPECT_EQ(machine.store.sessions().describe_session("pi.s1")->title, "Named");
 }
 
+const std::string kHarness =
+    R"({"v":4,"kind":"header","id":"s1","storageVersion":1,"createdAt":1772357401000,"cwd":"/data"})"
+    "\n";
+std::string write(const std::string& id, const std::string& parent, const std::string& role,
+                  const std::string& text) {
+  return R"({"kind":"entry","id":")" + id + R"(","parentId":)" +
+         (parent.empty() ? "null" : "\"" + parent + "\"") +
+         R"(,"seq":1,"timestamp":1772357401001,"type":"message","message":{"role":")" + role +
+         R"(","content":")" + text + "\"}}\n";
+}
+std::string tip(const std::string& entry) {
+  return R"({"kind":"value","op":"set","namespace":"pi.branch.tip","key":"main","value":")" +
+         entry + "\"}\n";
+}
+
+TEST(Pi, ATipThatIsMovedByItselfIsWhereTheSessionGoesOn) {
+  const std::string text = kHarness + write("e1", "", "user", "q1") +
+                           write("e2", "e1", "assistant", "a2") + write("e3", "e2", "user", "q3") +
+                           write("e4", "e3", "assistant", "a4");
+  EXPECT_EQ(said(text + tip("e2")), (Lines{"user: q1", "assistant: a2"}));
+  EXPECT_EQ(said(text + tip("e2") + tip("e3")), (Lines{"user: q1", "assistant: a2", "user: q3"}));
+  EXPECT_EQ(said(text + tip("e2") + write("e5", "e2", "user", "q5")),
+            (Lines{"user: q1", "assistant: a2", "user: q5"}));
+
+  ImportMachine machine;
+  machine.host.files[kPath] = text;
+  machine.import("pi", kPath);
+  const std::string before = machine.store.sessions().describe_session("pi.s1")->head;
+  machine.host.files[kPath] += tip("e2") + write("e5", "e2", "user", "q5");
+  machine.import("pi", kPath);
+  EXPECT_EQ(machine.said("pi.s1").size(), 3u);
+  EXPECT_EQ(machine.said("pi.s1", before).size(), 4u) << "what was said there stays said";
+}
+
+TEST(Pi, ATransactionThatIsTooLargeKeepsItsEntries) {
+  std::string answer = write("e2", "e1", "assistant", std::string(20'000'000, 'x'));
+  answer.pop_back();
+  EXPECT_EQ(said(kHarness + write("e1", "", "user", "q1") + "[" + answer + "]\n" +
+                 write("e3", "e2", "user", "q3")),
+            (Lines{"user: q1", "assistant: [20.0 MB, in an attachment]", "user: q3"}));
+}
+
+TEST(Pi, PromptsOfTheHarnessAreCountedAndNameTheSession) {
+  ImportMachine machine;
+  machine.host.files[kPath] = kHarness + write("e1", "", "user", "q1") +
+                              write("e2", "e1", "assistant", "a2") +
+                              write("e3", "e2", "user", "q3");
+  machine.import("pi", kPath);
+  const auto summary = machine.store.sessions().describe_session("pi.s1");
+  EXPECT_EQ(summary->counts.messages, 2u);
+  EXPECT_EQ(summary->title, "q1");
+}
+
 TEST(Pi, TheLastNameIsTheTitle) {
   ImportMachine machine;
   machine.host.files[kPath] = kHeader + message("a", "", "user", "one") +

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -12,6 +13,7 @@
 #include "quipu/conversation.h"
 #include "quipu/export.h"
 #include "quipu/import.h"
+#include "support/memory_host.h"
 
 namespace quipu {
 namespace {
@@ -29,6 +31,62 @@ std::string message(const std::string& id, const std::string& parent, const std:
          R"(,"timestamp":"2026-03-01T09:30:01.000Z","message":{"role":"user","content":")" + text +
          "\"}}\n";
 }
+
+constexpr const char* kUuid = "11111111-1111-4111-8111-111111111111";
+
+std::string claude_line(const std::string& text) {
+  return R"({"type":"user","message":{"role":"user","content":")" + text +
+         R"("},"parentUuid":null,"uuid":"u","sessionId":")" + kUuid + "\"}\n";
+}
+
+std::string gemini_header(const std::string& directory = "/data") {
+  return R"({"sessionId":"g","directories":[")" + directory + R"("],"projectHash":"h"})" + "\n";
+}
+
+/// "path: what" of each, the path without `root`.
+std::set<std::string> complaints(const FoundSources& found, const std::string& root) {
+  std::set<std::string> all;
+  for (const ImportProblem& problem : found.problems) {
+    all.insert(problem.path.substr(root.size()) + ": " + problem.what);
+  }
+  return all;
+}
+
+std::set<std::string> sessions(const FoundSources& found, const std::string& root) {
+  std::set<std::string> all;
+  for (const ImportSource& source : found.sources) all.insert(source.path.substr(root.size()));
+  return all;
+}
+
+/// Some of its directories may not be looked into.
+class LockedHost final : public MemoryHost {
+ public:
+  std::set<std::string> locked;
+
+  bool exists(const std::string& path) override {
+    return !is_locked(path) && MemoryHost::exists(path);
+  }
+  Result<std::string> read(const std::string& path, std::size_t bytes_max) override {
+    if (is_locked(path)) return refusal(path);
+    return MemoryHost::read(path, bytes_max);
+  }
+  Result<fs::HostStat> stat(const std::string& path) override {
+    if (is_locked(path)) return refusal(path);
+    return MemoryHost::stat(path);
+  }
+  Result<std::vector<fs::HostName>> list(const std::string& path) override {
+    if (is_locked(path + "/")) return refusal(path);
+    return MemoryHost::list(path);
+  }
+
+ private:
+  static Error refusal(const std::string& path) { return {Code::kNotAllowed, "no: " + path}; }
+  bool is_locked(const std::string& path) const {
+    return std::any_of(locked.begin(), locked.end(), [&](const std::string& directory) {
+      return path.starts_with(directory + "/");
+    });
+  }
+};
 
 class Hostile : public testing::Test {
  protected:
@@ -69,6 +127,14 @@ class Hostile : public testing::Test {
     return reports;
   }
 
+  /// What there is on a machine whose user has `in` as a home.
+  FoundSources find_at_home() {
+    const std::map<std::string, std::string> variables{{"HOME", root_ + "/in"}};
+    auto found = Importer(*store_, nullptr, &variables).find({});
+    EXPECT_TRUE(found.ok());
+    return found.ok() ? *found : FoundSources();
+  }
+
   std::string given_back(const std::string& session) {
     std::string text;
     const auto given = export_session(*store_, session, {.to = "pi"},
@@ -100,6 +166,135 @@ TEST_F(Hostile, ALinkThatIsNamedIsMeant) {
   write("real.jsonl", header("real"));
   stdfs::create_directory_symlink(root_ + "/in", root_ + "/named");
   EXPECT_EQ(import(root_ + "/named").size(), 1u);
+}
+
+// A file is opened by the name that its source has for good.
+TEST_F(Hostile, ALinkToAFileIsReportedWhoeverNamesIt) {
+  write("real.jsonl", header("real"));
+  stdfs::create_symlink(at("real.jsonl"), root_ + "/named.jsonl");
+  EXPECT_TRUE(import(root_ + "/named.jsonl").empty());
+  EXPECT_EQ(problems_, std::set<std::string>{"symbolic link: not followed"});
+  stdfs::remove(at("real.jsonl"));
+  EXPECT_TRUE(import(root_ + "/named.jsonl").empty());
+  EXPECT_EQ(problems_.size(), 1u);
+  EXPECT_TRUE(problems_.begin()->ends_with("No such file or directory")) << *problems_.begin();
+}
+
+TEST_F(Hostile, AFirstLineThatIsLongHidesNoSession) {
+  const std::string kilobytes(20 << 10, 'x');
+  const std::string megabytes(3 << 20, 'x');
+  const std::string session = R"(","sessionId":")" + std::string(kUuid) + "\"}\n";
+  std::set<std::string> all;
+  const auto add = [&](const std::string& name, const std::string& text) {
+    write(name, text);
+    all.insert("/" + name);
+  };
+  add(".claude/projects/-a/queue.jsonl",
+      R"({"type":"queue-operation","operation":"enqueue","content":")" + kilobytes + session);
+  add(".claude/projects/-a/prompt.jsonl",
+      R"({"type":"last-prompt","lastPrompt":")" + megabytes + session);
+  add(".claude/projects/-a/user.jsonl", claude_line(kilobytes) + claude_line("hi"));
+  add(".gemini/tmp/p/chats/session-1.jsonl", gemini_header("/" + kilobytes));
+  add(".gemini/tmp/p/chats/session-2.jsonl", gemini_header("/" + megabytes));
+  const FoundSources found = find_at_home();
+  EXPECT_EQ(sessions(found, root_ + "/in"), all);
+  EXPECT_TRUE(found.problems.empty());
+  ASSERT_TRUE(Importer(*store_)
+                  .run(found.sources, {},
+                       [](const ImportReport& report) {
+                         EXPECT_FALSE(report.error) << report.error->message();
+                         return true;
+                       })
+                  .ok());
+}
+
+TEST_F(Hostile, FirstLinesThatAreDamagedHideNoSession) {
+  const std::string meta = R"({"type":"session_meta","payload":{"id":"c"}})"
+                           "\n";
+  const std::string craft = R"({"id":"k","workspaceRootPath":"/w"})"
+                            "\n";
+  const std::string unknown = R"({"type":"unheard-of","v":1})"
+                              "\n";
+  for (const std::string& damage :
+       {std::string("\0\0\0\n", 4), std::string("\n \n"), std::string("\xef\xbb\xbf\n"),
+        std::string(R"({"type":"session","id":"to)"
+                    "\n"),
+        std::string("garbage\n"), unknown}) {
+    std::set<std::string> all;
+    const auto add = [&](const std::string& name, const std::string& text) {
+      write(name, damage + text);
+      all.insert("/" + name);
+    };
+    add(".codex/sessions/2026/rollout-1.jsonl", meta);
+    add(".codex/sessions/2026/other.jsonl", meta);
+    add(".gemini/tmp/p/chats/session-1.jsonl", gemini_header());
+    add(".craft-agent/workspaces/w/sessions/k/session.jsonl", craft);
+    add(".pi/agent/sessions/--a--/1_p.jsonl", header("p"));
+    std::set<std::string> said;
+    if (damage == unknown) {  // to pi that is no session
+      all.erase("/.pi/agent/sessions/--a--/1_p.jsonl");
+      said.insert("/.pi/agent/sessions/--a--/1_p.jsonl: not recognised");
+    }
+    const FoundSources found = find_at_home();
+    EXPECT_EQ(sessions(found, root_ + "/in"), all) << damage;
+    EXPECT_EQ(complaints(found, root_ + "/in"), said) << damage;
+  }
+}
+
+TEST_F(Hostile, WhatNobodyRecognisesInAnAgentsPlaceIsReported) {
+  const std::string project = ".claude/projects/-a/";
+  const std::string inner = project + kUuid;
+  write(inner + ".jsonl", claude_line("hi"));
+  for (const std::string& name :
+       {project + "bad.jsonl", project + "agent-1.jsonl", inner + "/subagents/agent-2.jsonl",
+        std::string(".codex/sessions/2026/rollout-1.jsonl"),
+        std::string(".gemini/tmp/p/chats/session-1.jsonl"),
+        std::string(".craft-agent/workspaces/w/sessions/k/session.jsonl"),
+        std::string(".pi/agent/sessions/--a--/1_p.jsonl")}) {
+    write(name, "damaged\n");
+  }
+  for (const std::string& name :
+       {inner + "/tool-results/t.jsonl", inner + "/subagents/workflows/w/journal.jsonl",
+        project + "sessions-index.json", std::string(".codex/history.jsonl"),
+        std::string(".gemini/tmp/p/logs.json"), std::string(".gemini/tmp/p/t.jsonl"),
+        std::string(".craft-agent/workspaces/w/sessions/k/data/d.jsonl")}) {
+    write(name, "beside\n");
+  }
+  write(project + "empty.jsonl", "");
+  const FoundSources found = find_at_home();
+  EXPECT_EQ(found.sources.size(), 1u);
+  const std::set<std::string> bad = {
+      "/" + project + "bad.jsonl: not recognised",
+      "/" + project + "agent-1.jsonl: not recognised",
+      "/" + inner + "/subagents/agent-2.jsonl: not recognised",
+      "/.codex/sessions/2026/rollout-1.jsonl: not recognised",
+      "/.gemini/tmp/p/chats/session-1.jsonl: not recognised",
+      "/.craft-agent/workspaces/w/sessions/k/session.jsonl: not recognised",
+      "/.pi/agent/sessions/--a--/1_p.jsonl: not recognised"};
+  EXPECT_EQ(complaints(found, root_ + "/in"), bad);
+  // Who names a directory asks what is in it.
+  EXPECT_TRUE(import(at(".claude")).empty());
+  EXPECT_TRUE(problems_.empty());
+}
+
+TEST_F(Hostile, APlaceThatMayNotBeLookedAtIsReported) {
+  LockedHost host;
+  host.files["/h/.pi/agent/sessions/--a--/1_p.jsonl"] = header("p");
+  host.files["/h/.codex/sessions/rollout-1.jsonl"] = "x";
+  host.files["/h/.local/share/opencode/opencode.db"] = "x";
+  host.files["/h/.craft-agent/config.json"] = "{}";
+  host.locked = {"/h/.codex", "/h/.local/share/opencode", "/h/.craft-agent"};
+  const std::map<std::string, std::string> variables{{"HOME", "/h"}};
+  const auto found = Importer(*store_, &host, &variables).find({});
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(sessions(*found, "/h"), std::set<std::string>{"/.pi/agent/sessions/--a--/1_p.jsonl"});
+  std::set<std::string> paths;
+  for (const ImportProblem& problem : found->problems) paths.insert(problem.path);
+  EXPECT_EQ(paths,
+            (std::set<std::string>{"/h/.codex/sessions", "/h/.codex/archived_sessions",
+                                   "/h/.craft-agent/workspaces", "/h/.craft-agent/config.json",
+                                   "/h/.local/share/opencode", "/h/.local/share/opencode/project",
+                                   "/h/.local/share/opencode/storage/session"}));
 }
 
 // Root may read everything: there the file is read.
