@@ -1,5 +1,6 @@
 #include "cli/new_files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,6 +31,33 @@ Error cannot_write(const std::string& path, int number) {
 Error is_being_written(const std::string& path, const std::string& why) {
   return Error(Code::kBusy, fmt::format("cannot add to {}: {}", path, why))
       .with_hint("nothing was written: try again");
+}
+
+// Transcripts are private, whatever the umask says: nothing that is made here is for others, not
+// even for a moment. Directories that are there stay as they are. The answer is an errno.
+int make_directories(const std::filesystem::path& directory) {
+  std::filesystem::path made;
+  for (const std::filesystem::path& name : directory) {
+    made /= name;
+    if (::mkdir(made.c_str(), 0700) == 0) {
+      if (::chmod(made.c_str(), 0700) != 0) return errno;
+    } else if (const int number = errno; ::access(made.c_str(), F_OK) != 0) {
+      return number;
+    }
+  }
+  return 0;
+}
+
+std::FILE* make_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return nullptr;
+  std::FILE* const file = ::fchmod(fd, 0600) == 0 ? ::fdopen(fd, "wb") : nullptr;
+  if (file != nullptr) return file;
+  const int number = errno;
+  ::close(fd);
+  ::unlink(path.c_str());
+  errno = number;
+  return nullptr;
 }
 
 bool says(const std::string& path, std::string_view text) {
@@ -66,12 +94,12 @@ Result<void> NewFiles::write(const std::string& path, std::string_view bytes) {
 
 Result<void> NewFiles::begin(const std::string& path, Open& open) {
   const std::filesystem::path full(path);
-  std::error_code failed;
-  std::filesystem::create_directories(full.parent_path(), failed);
-  if (failed) return cannot_write(full.parent_path().string(), failed.value());
+  if (const int failed = make_directories(full.parent_path()); failed != 0) {
+    return cannot_write(full.parent_path().string(), failed);
+  }
   open.beside =
       (full.parent_path() / fmt::format(".quipu-{}-{}", ::getpid(), paths_.size())).string();
-  open.file.reset(std::fopen(open.beside.c_str(), "wxb"));
+  open.file.reset(make_file(open.beside));
   if (open.file == nullptr) return cannot_write(path, errno);
   paths_.push_back(path);
   return {};

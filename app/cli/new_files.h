@@ -27,7 +27,7 @@ class NewFiles {
   NewFiles& operator=(const NewFiles&) = delete;
   ~NewFiles();
 
-  /// The next bytes of the file. Directories are made.
+  /// The next bytes of the file. Directories are made. Both are for their owner alone.
   Result<void> write(const std::string& path, std::string_view bytes);
   /// Another version of a file that is there; its permissions stay.
   Result<void> replace(const ExportedIndex& index);

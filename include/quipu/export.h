@@ -3,8 +3,9 @@
 //
 // To the agent it was imported from: its own records come back byte for byte, in
 // their order, also the damaged ones; where its format allows it, followed by what was said
-// since. To another agent: the conversation at the head, in that agent's form; what that
-// form has no place for is in `lost`.
+// since. To another agent: the conversation at the head, in that agent's form. What that
+// form has no place for is in `lost`, and so is what is not part of that conversation: other
+// branches, what was compacted, labels, recorded cost.
 //
 // Thread-safety: every call from every thread.
 #pragma once
@@ -72,9 +73,10 @@ struct ExportReport {
 /// Takes the next bytes of a file; files may come in turns.
 using ExportSink = std::function<Result<void>(const std::string& path, std::string_view bytes)>;
 
-/// `invalid_argument` for an agent nobody knows, `unsupported` for one that can
-/// only be read; errors of the sink are passed on. `files` and `variables` are for
-/// tests: null means the machine's own.
+/// `invalid_argument` for an agent nobody knows, and for a session in which nothing was said,
+/// unless its own records are given back; `unsupported` for an agent that can only be read;
+/// errors of the sink are passed on. `files` and `variables` are for tests: null means the
+/// machine's own.
 Result<ExportReport> export_session(Store& store, std::string_view session_id,
                                     const ExportOptions& options, const ExportSink& sink,
                                     fs::HostFiles* files = nullptr,

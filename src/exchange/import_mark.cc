@@ -81,6 +81,7 @@ std::string encode_mark(const ImportMark& mark) {
       .member("before", mark.before)
       .member("records", mark.records)
       .text_member("part", mark.part)
+      .text_member("source", mark.source)
       .end_object();
   return payload;
 }
@@ -93,8 +94,9 @@ std::optional<ImportMark> read_mark(std::string_view payload) {
   bool has_time = false;
   json::MemberWalk walk(payload);
   while (const auto member = walk.next()) {
-    if (member->key == "part" && member->kind == json::Kind::kString) {
-      mark.part = json::decode_string(member->value);
+    if (member->kind == json::Kind::kString) {
+      if (member->key == "part") mark.part = json::decode_string(member->value);
+      if (member->key == "source") mark.source = json::decode_string(member->value);
     }
     const auto number = dialect::number_of(*member);
     if (!number) continue;

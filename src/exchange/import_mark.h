@@ -26,6 +26,8 @@ struct ImportMark {
   std::uint64_t records = 0;  // in the source, up to `offset`
   /// Of a database's session that says when it changes: a sum over that.
   std::string part{};
+  /// The name of the source when it was read again; empty: the one that its session has.
+  std::string source{};
 
   /// Nothing has changed: `offset` and `before` do not count. Such a session may be
   /// the same although its database is not.

@@ -24,8 +24,10 @@ Result<void> KnownSources::look_at(Store& store, const std::string& session_id) 
 void KnownSources::add(const SessionSummary& session) {
   sessions_.insert(session.session_id);
   if (session.source.empty()) return;
-  known_[session.agent_id + ":" + session.source] = {.session_id = session.session_id,
-                                                     .mark = read_mark(session.import_mark)};
+  auto mark = read_mark(session.import_mark);
+  const std::string& name = mark && !mark->source.empty() ? mark->source : session.source;
+  const std::string key = session.agent_id + ":" + name;
+  known_[key] = {.session_id = session.session_id, .mark = std::move(mark)};
 }
 
 const KnownSource* KnownSources::find(std::string_view agent, std::string_view name) const {

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,11 +11,13 @@
 #include "base/try.h"
 #include "dialect/carry.h"
 #include "dialect/dialect.h"
+#include "dialect/lift.h"
 #include "dialect/recipe.h"
 #include "dialect/row_database.h"
 #include "exchange/agent_place.h"
 #include "exchange/continuation.h"
 #include "exchange/export_target.h"
+#include "exchange/left_behind.h"
 #include "quipu/attachments.h"
 #include "quipu/conversation.h"
 #include "quipu/export.h"
@@ -23,6 +27,7 @@ namespace quipu {
 namespace {
 
 using dialect::Dialect;
+using exchange::Spoken;
 
 // What an import wrote down of where it read.
 struct Origin {
@@ -264,12 +269,12 @@ std::string directory_of(const SessionSummary& summary) {
 }
 
 // `only`: of these entries; null: of all.
-Result<dialect::Transcript> transcript_of(Store& store, const std::string& session_id,
-                                          const std::string& head,
-                                          const std::unordered_set<std::string>* only) {
-  TRY_ASSIGN(const SessionSummary summary, store.sessions().describe_session(session_id));
+Result<Spoken> transcript_of(Store& store, const SessionSummary& summary, const std::string& head,
+                             const std::unordered_set<std::string>* only) {
+  const std::string& session_id = summary.session_id;
   TRY_ASSIGN(std::vector<Utterance> said, read_conversation(store, session_id, head));
-  dialect::Transcript transcript;
+  Spoken spoken;
+  dialect::Transcript& transcript = spoken.transcript;
   transcript.session_id = session_id;
   transcript.cwd = directory_of(summary);
   transcript.title = summary.title;
@@ -281,6 +286,11 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
   std::unordered_map<std::string, std::size_t> counted;
   for (Utterance& utterance : said) {
     if (only != nullptr && !only->contains(utterance.entry_id)) continue;
+    spoken.entries.insert(utterance.entry_id);
+    for (const Part& part : utterance.message.parts) {
+      if (!part.tool_use_id.empty())
+        spoken.calls.insert(exchange::call_key(part.type, part.tool_use_id));
+    }
     std::erase_if(utterance.message.parts, [&](const Part& part) {
       return part.type == PartType::kToolResult && !part.tool_use_id.empty() &&
              !answered.insert(part.tool_use_id).second;
@@ -291,7 +301,7 @@ Result<dialect::Transcript> transcript_of(Store& store, const std::string& sessi
     put_on_one_line(utterance.message.parts);
     add_turn(transcript.messages, counted, std::move(utterance));
   }
-  return transcript;
+  return spoken;
 }
 
 void report_losses(dialect::Written& written, ExportReport& report) {
@@ -302,28 +312,40 @@ void report_losses(dialect::Written& written, ExportReport& report) {
   }
 }
 
-Result<void> write_anew(Store& store, const Dialect& dialect, const std::string& head,
+Result<void> write_anew(Store& store, const Dialect& dialect, const SessionSummary& summary,
+                        const Lineage& lineage, const std::string& head,
                         exchange::ExportTarget& target, ExportReport& report) {
-  TRY_ASSIGN(const dialect::Transcript transcript,
-             transcript_of(store, report.session_id, head, nullptr));
-  TRY_ASSIGN(dialect::Written written, dialect.write(transcript));
+  TRY_ASSIGN(const Spoken spoken, transcript_of(store, summary, head, nullptr));
+  const Error nothing(Code::kInvalidArgument,
+                      "nothing was said in this session that could be exported");
+  if (spoken.transcript.messages.empty()) return nothing;
+  TRY_ASSIGN(dialect::Written written, dialect.write(spoken.transcript));
+  // All that was said may be what the agent has no place for.
+  if (written.files.empty() || written.files.front().bytes.empty()) return nothing;
   report.agent_session = std::move(written.session);
   for (const dialect::WrittenFile& file : written.files) {
     TRY(target.write(file.path, file.bytes));
   }
   report_losses(written, report);
-  return {};
+  exchange::report_cost(dialect, spoken.transcript, summary.counts.cost_nano_usd, report);
+  Ordinal at = lineage.head();
+  if (!head.empty()) {
+    TRY_ASSIGN(const auto found, lineage.find(head));
+    if (found) at = found->ordinal;
+  }
+  return exchange::report_left_behind(store, lineage, spoken, nullptr, at, report);
 }
 
 // What was said here, behind the records that the agent wrote.
-Result<void> write_rest(Store& store, const Dialect& dialect,
+Result<void> write_rest(Store& store, const Dialect& dialect, const SessionSummary& summary,
                         const exchange::Continuation& continuation, GiveBack& given,
                         ExportReport& report) {
-  TRY_ASSIGN(dialect::Transcript rest,
-             transcript_of(store, report.session_id, {}, &continuation.messages));
+  TRY_ASSIGN(Spoken spoken, transcript_of(store, summary, {}, &continuation.messages));
+  dialect::Transcript& rest = spoken.transcript;
   rest.after = {.session = given.session(), .record = continuation.record};
   TRY_ASSIGN(dialect::Written written, dialect.write(rest));
   report_losses(written, report);
+  exchange::report_cost(dialect, rest, 0, report);
   return given.add(written.files.front().bytes);
 }
 
@@ -355,9 +377,14 @@ Result<ExportReport> export_session(Store& store, std::string_view session_id,
     if (is_given && !options.normalise && options.head.empty()) {
       GiveBack given(store, *dialect, lineage->own(), target, report);
       TRY(given.run(options.install ? &machine : nullptr));
-      if (continuation) TRY(write_rest(store, *dialect, *continuation, given, report));
+      Spoken rest;
+      if (continuation) {
+        TRY(write_rest(store, *dialect, summary, *continuation, given, report));
+        rest.entries = continuation->messages;
+      }
+      TRY(exchange::report_left_behind(store, *lineage, rest, dialect, lineage->head(), report));
     } else {
-      TRY(write_anew(store, *dialect, options.head, target, report));
+      TRY(write_anew(store, *dialect, summary, *lineage, options.head, target, report));
     }
     TRY(target.finish(report));
     return report;

@@ -9,6 +9,8 @@
 #include "base/sha256.h"
 #include "base/time_text.h"
 #include "base/try.h"
+#include "dialect/json_members.h"
+#include "exchange/known_sources.h"
 #include "fs/zstd_file.h"
 #include "model/session_header.h"
 #include "quipu/attachments.h"
@@ -94,6 +96,7 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   if (stored_ != nullptr && !only_new_) TRY(report_lost());
   if (is_whole_) TRY(add_recipe());
   if (is_left && stored_ != nullptr && !has_news_) return std::move(result_);
+  if (stored_ != nullptr && !has_news_ && lies_elsewhere()) return std::move(result_);
   ImportMark mark = from.state;
   // Whoever looks next finds more.
   if (is_left) mark.first.size = is_whole_ ? 0 : reader->position().offset;
@@ -187,12 +190,22 @@ Result<void> SessionImport::find_base(const dialect::Outline& outline) {
   return {};
 }
 
-Result<bool> SessionImport::is_of_this_source(const Lineage& stored) const {
+Result<bool> SessionImport::is_of_this_source(const Lineage& stored) {
   TRY_ASSIGN(const auto found, stored.find(kSourceId));
   if (!found) return false;
   TRY_ASSIGN(const StoredEntry entry, stored.entry(found->ordinal));
-  const auto file = json::find_member(read_envelope(entry.text).payload, "file");
-  return file && json::decode_string(file->value) == source_name(*source_);
+  const std::string_view payload = read_envelope(entry.text).payload;
+  const std::string part = dialect::text_in(payload, "part");
+  first_read_from_ = dialect::text_in(payload, "path") + (part.empty() ? "" : "#" + part);
+  return dialect::text_in(payload, "file") == source_name(*source_);
+}
+
+// What was read is a copy: the source is where it was read before. One that has moved is
+// looked for where it is now from then on.
+bool SessionImport::lies_elsewhere() const {
+  const std::string marked = stored_->read_from();
+  const std::string& last = marked.empty() ? first_read_from_ : marked;
+  return last != name_of(*source_) && files_.stat(last.substr(0, last.rfind('#'))).ok();
 }
 
 Result<void> SessionImport::begin(const std::string& id, const dialect::Outline& outline) {
@@ -276,6 +289,7 @@ Result<void> SessionImport::take(const Record& record) {
     recipe_.items.push_back({.id = std::string(placed.id()), .end = std::string(record.end)});
   }
   TRY_ASSIGN(const ImportTree::Parent parent, tree_.parent_of(record));
+  if (parent.is_missing) add_problem("parent_missing");
   if (!placed.stored) {
     TRY(add(record, payload, placed, parent));
   } else if (!is_whole_ && placed.stored->end.empty() && !record.end.empty()) {
@@ -345,8 +359,7 @@ Result<dialect::Carried> SessionImport::carried(const Record& record) {
                at += got;
                return got;
              }));
-  carry_buffer_ = "{\"attachment\":{\"sha256\":\"" + kept.sha256 +
-                  "\",\"bytes\":" + std::to_string(kept.bytes) + "}}";
+  carry_buffer_ = dialect::attached_payload(kept.sha256, kept.bytes, record.bytes);
   return dialect::Carried{.payload = carry_buffer_, .carried = "attachment"};
 }
 
@@ -388,6 +401,7 @@ Result<void> SessionImport::add_recipe() {
 Result<void> SessionImport::add_mark(ImportMark mark, const dialect::Reader& reader) {
   mark.offset = is_whole_ ? 0 : reader.position().offset;
   mark.records = result_.report.total;
+  if (!log_.is_new()) mark.source = name_of(*source_);
   if (mark.offset != 0) {
     TRY_ASSIGN(mark.before, sum_before(reader, source_->path, files_));
   }

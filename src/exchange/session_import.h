@@ -100,7 +100,8 @@ class SessionImport {
                         ImportFrom::Base base);
   Result<void> find_base(const dialect::Outline& outline);
   Result<void> begin(const std::string& id, const dialect::Outline& outline);
-  Result<bool> is_of_this_source(const Lineage& stored) const;
+  Result<bool> is_of_this_source(const Lineage& stored);
+  bool lies_elsewhere() const;
   Result<void> go_on(std::shared_ptr<const Lineage> lineage);
   Result<void> add_fact(std::string_view id, std::string_view type, std::string_view payload,
                         std::string_view meta = {});
@@ -130,6 +131,7 @@ class SessionImport {
   std::string agent_session_;              // in its agent's words
   bool only_new_ = false;                  // see above
   std::unique_ptr<StoredSession> stored_;  // null: the session is new
+  std::string first_read_from_;            // what the stored session says of its source
   ImportTree tree_;
   bool is_whole_ = false;     // see Reader
   dialect::Recipe recipe_;    // is_whole_

@@ -35,6 +35,8 @@ class StoredSession {
     std::string recipe;     // payload
   };
   const End& end() const { return end_; }
+  /// Where it was read from the last time, if that is not what its `source` says.
+  std::string read_from() const { return mark_ ? mark_->source : std::string(); }
   /// `only_new`: this is the mark of the last pass that was finished.
   bool ends_with(const ImportMark& mark) const {
     return mark_ && mark_->offset == mark.offset && mark_->before == mark.before;

@@ -1,6 +1,7 @@
 // import, export, sources and usage, as a shell sees them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -140,6 +141,41 @@ TEST_F(ImportCommands, AnIndexOfAllSessionsIsAddedToAndNothingElse) {
     ++left;
   }
   EXPECT_EQ(left, 2u);
+}
+
+TEST_F(ImportCommands, WhatIsWrittenIsForItsOwnerAlone) {
+  using std::filesystem::perms;
+  at_home({"import"});
+  const auto mode_of = [&](const std::string& name) {
+    return std::filesystem::status(path(name)).permissions();
+  };
+  std::filesystem::create_directory(path("home/.claude"));
+  std::filesystem::permissions(path("home/.claude"), perms{0755});
+  const ::mode_t before = ::umask(0);
+  const Outcome installed = at_home({"export", "pi.s1", "--to", "claude", "--install"});
+  const Outcome out = at_home({"export", "pi.s1", "--to", "jsonl", "--out", path("new/er")});
+  ::umask(before);
+  ASSERT_EQ(installed.code, 0) << installed.err;
+  ASSERT_EQ(out.code, 0) << out.err;
+  EXPECT_EQ(mode_of("home/.claude"), perms{0755}) << "it was there";
+  for (const char* const name :
+       {"home/.claude/projects", "home/.claude/projects/-data", "new", "new/er"}) {
+    EXPECT_EQ(mode_of(name), perms{0700}) << name;
+  }
+  for (const Outcome& outcome : {installed, out}) {
+    const std::string made = outcome.out.substr(0, outcome.out.find('\n'));
+    EXPECT_EQ(std::filesystem::status(made).permissions(), perms{0600}) << made;
+  }
+}
+
+TEST_F(ImportCommands, ASessionInWhichNothingWasSaidIsNotExported) {
+  write_whole(file(), kText.substr(0, kText.find('\n') + 1));
+  at_home({"import"});
+  const Outcome outcome = at_home({"export", "pi.s1", "--to", "claude", "--out", path("out")});
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("nothing was said"));
+  EXPECT_FALSE(std::filesystem::exists(path("out")));
+  EXPECT_EQ(at_home({"export", "pi.s1", "--to", "pi", "--out", path("out")}).code, 0);
 }
 
 TEST_F(ImportCommands, AgentsThatKeepNoFilesAreSaidTo) {

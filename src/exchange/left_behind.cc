@@ -1,0 +1,213 @@
+#include "exchange/left_behind.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <deque>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/try.h"
+#include "dialect/carry.h"
+#include "dialect/lift.h"
+#include "quipu/branch.h"
+
+namespace quipu::exchange {
+namespace {
+
+using dialect::Dialect;
+
+std::string counted(std::size_t count, std::string_view thing) {
+  return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
+}
+
+void lose(ExportReport& report, std::string what, std::string why) {
+  report.lost.push_back({.entry_id = {}, .what = std::move(what), .why = std::move(why)});
+}
+
+// What a session has and its files have not. Much of it may be so, and is counted then.
+class LeftBehind {
+ public:
+  /// `spoken`: what was written anew. `given`: whose records were given back as they are; null:
+  /// nobody's.
+  LeftBehind(const Lineage& lineage, const Spoken& spoken, const Dialect* given)
+      : lineage_(lineage), said_(spoken.entries), calls_(spoken.calls), given_(given) {
+    for (const std::string& id : said_) versions_.insert(source_id(id));
+  }
+
+  Result<void> run(Store& store, Ordinal head, ExportReport& report) {
+    TRY(mark_path(head));
+    // Newest first: what takes the place of something comes after it.
+    EntryText entry;
+    for (Ordinal at = lineage_.size(); at-- > 0;) {
+      if (lineage_.is_redacted(at)) continue;
+      TRY(read_entry(lineage_, at, entry));
+      look(entry, on_path_[at], report);
+    }
+    TRY_ASSIGN(const SessionBranch branch, SessionBranch::open(store, report.session_id));
+    TRY_ASSIGN(const std::vector<Label> labels, branch.labels());
+    if (branches_ > 0) {
+      lose(report, "branch",
+           counted(branches_, "message") + " on other branches: only that of the head is written");
+    }
+    if (covered_ > 0) {
+      lose(report, "history",
+           counted(covered_, "message") +
+               " on the way to the head: compacted, reset, taken back, failed or repeated");
+    }
+    if (shown_ > 0) lose(report, "status", counted(shown_, "message") + " for a screen only");
+    if (const std::size_t all = labels_ + labels.size(); all > 0) {
+      lose(report, "label", counted(all, "label") + " of entries: there is no place for names");
+    }
+    return {};
+  }
+
+ private:
+  Result<void> mark_path(Ordinal head) {
+    on_path_.resize(lineage_.size());
+    for (Ordinal at = head; at != kNone;) {
+      on_path_[at] = true;
+      TRY_ASSIGN(const StoredEntry entry, lineage_.entry(at));
+      at = entry.place.parent;
+    }
+    return {};
+  }
+
+  void look(const EntryText& entry, bool is_on_path, ExportReport& report) {
+    const dialect::RecordType type = dialect::record_type(entry.envelope.type.view());
+    if (given_ != nullptr && type.dialect == given_) return;
+    if (type.kind == "label") count_label(entry.envelope.payload);
+    const dialect::CarriedMeta meta = dialect::read_meta(entry.envelope.meta);
+    if (!meta.supersedes.empty()) replaced_.insert(meta.supersedes);
+    if (said_.contains(entry.id) && meta.carried == "attachment") {
+      report.lost.push_back(
+          {.entry_id = entry.id,
+           .what = "text",
+           .why = "too large: all of it is in an attachment, what is short was written"});
+      return;
+    }
+    if (said_.contains(entry.id)) return count_characters(entry, meta, report);
+    if (is_fact(entry.envelope.type_code) || replaced_.contains(entry.id)) return;
+    if (!versions_.insert(source_id(entry.id)).second) return;
+    count_message(type, entry.envelope, is_on_path);
+  }
+
+  // Some agents write a message again when they know more of it: `id`, `id~2` … are one.
+  static std::string source_id(const std::string& id) { return id.substr(0, id.rfind('~')); }
+
+  void count_message(const dialect::RecordType& type, const Envelope& envelope, bool is_on_path) {
+    std::deque<std::string> owned;
+    dialect::Lifted lifted;
+    if (type.dialect != nullptr) {
+      type.dialect->lift(type.kind, dialect::understood(envelope.payload, owned), lifted);
+    }
+    const auto& parts = lifted.all_parts();
+    const bool is_shown = !parts.empty() && std::ranges::all_of(parts, [](const PartView& part) {
+      return part.type == PartType::kStatus;
+    });
+    // The parts of a message may lie beside it.
+    const bool speaks = type.dialect == nullptr ? dialect::carries_message(envelope.type.view())
+                                                : !parts.empty() || type.kind == "message";
+    if (speaks && !is_repeated(parts)) ++(is_shown ? shown_ : is_on_path ? covered_ : branches_);
+  }
+
+  // Nothing but calls and results that stand elsewhere in the conversation too.
+  bool is_repeated(const std::vector<PartView>& parts) const {
+    return !parts.empty() && std::ranges::all_of(parts, [&](const PartView& part) {
+      return calls_.contains(call_key(part.type, json::decode_string(part.tool_use_id)));
+    });
+  }
+
+  // Another agent's. Of one entry the last holds, and an empty one takes it away.
+  void count_label(std::string_view record) {
+    const auto inner = json::find_member(record, "payload");
+    std::string target;
+    std::string name;
+    json::MemberWalk walk(inner ? inner->value : record);
+    while (const auto member = walk.next()) {
+      if (member->kind != json::Kind::kString) continue;
+      if (member->key.starts_with("target")) target = json::decode_string(member->value);
+      if (member->key == "label") name = json::decode_string(member->value);
+    }
+    if (labelled_.insert(target).second && !name.empty()) ++labels_;
+  }
+
+  // What no strict reader takes is read as U+FFFD, and written so.
+  static void count_characters(const EntryText& entry, const dialect::CarriedMeta& meta,
+                               ExportReport& report) {
+    const auto record = dialect::restore(entry.envelope.payload, meta.carried);
+    if (!record || json::validate(*record).ok()) return;
+    const std::size_t count = replacements(json::scrubbed(*record)) - replacements(*record);
+    if (count == 0) return;
+    report.lost.push_back({.entry_id = entry.id,
+                           .what = "characters",
+                           .why = counted(count, "character") +
+                                  " became U+FFFD: half a surrogate pair, or no UTF-8"});
+  }
+
+  static std::size_t replacements(std::string_view text) {
+    constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find(kReplacement, at)) != std::string_view::npos; ++at) {
+      ++count;
+    }
+    return count;
+  }
+
+  const Lineage& lineage_;
+  const std::unordered_set<std::string>& said_;
+  const std::unordered_set<std::string>& calls_;
+  const Dialect* given_;
+  std::vector<bool> on_path_;
+  std::unordered_set<std::string> replaced_;
+  std::unordered_set<std::string> versions_;  // of which one was written or counted
+  std::unordered_set<std::string> labelled_;
+  std::size_t labels_ = 0;
+  std::size_t branches_ = 0;
+  std::size_t covered_ = 0;
+  std::size_t shown_ = 0;
+};
+
+// Those whose files say what an answer cost, or all of them together.
+bool writes_cost(const Dialect& dialect) {
+  constexpr std::array<std::string_view, 5> kThat = {"codepilot", "craft", "jsonl", "opencode",
+                                                     "pi"};
+  return std::find(kThat.begin(), kThat.end(), dialect.name()) != kThat.end();
+}
+
+std::string dollars(std::int64_t nano_usd) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                 static_cast<double>(nano_usd) / 1e9, std::chars_format::fixed);
+  return {digits.data(), end.ptr};
+}
+
+}  // namespace
+
+std::string call_key(PartType type, const std::string& id) {
+  return std::string(name(type)) + " " + id;
+}
+
+Result<void> report_left_behind(Store& store, const Lineage& lineage, const Spoken& spoken,
+                                const Dialect* given, Ordinal head, ExportReport& report) {
+  return LeftBehind(lineage, spoken, given).run(store, head, report);
+}
+
+void report_cost(const Dialect& dialect, const dialect::Transcript& transcript,
+                 std::int64_t recorded, ExportReport& report) {
+  std::int64_t said = 0;
+  std::int64_t rounded = 0;  // each of them may be off by one
+  for (const dialect::TranscriptMessage& from : transcript.messages) {
+    if (!from.message.usage || !from.message.usage->cost_usd) continue;
+    said += std::llround(*from.message.usage->cost_usd * 1e9);
+    ++rounded;
+  }
+  recorded = std::max(recorded, said);
+  const std::int64_t lost = writes_cost(dialect) ? recorded - said : recorded;
+  if (lost <= (writes_cost(dialect) ? rounded : 0)) return;
+  lose(report, "cost",
+       dollars(lost) + " of " + dollars(recorded) + " USD that were recorded are not written");
+}
+
+}  // namespace quipu::exchange
