@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "cli/ids.h"
 #include "cli/input.h"
@@ -18,6 +20,25 @@ struct AppendArguments {
   std::size_t batch = 0;  // lines; 0: everything is one batch
   std::string durability = "commit";
 };
+
+// Any unique prefix of an id will do. What is no entry's is left to fail as it is.
+Result<void> complete_id(SessionStore& sessions, const std::string& session_id,
+                         std::optional<std::string>& id) {
+  if (!id || id->empty()) return {};
+  auto ends = sessions.session_ends(session_id);
+  if (!ends) return std::move(ends).error();
+  if (*id == ends->tail || *id == ends->head) return {};
+  auto tree = sessions.session_tree(session_id);
+  if (!tree) return std::move(tree).error();
+  auto ids = entry_ids(*tree);
+  if (!ids) return std::move(ids).error();
+  const auto begins = [&](const std::string& one) { return one.starts_with(*id); };
+  if (std::none_of(ids->begin(), ids->end(), begins)) return {};
+  auto whole = match_prefix({.name = "entry", .where_to_look = {}}, *id, *ids);
+  if (!whole) return std::move(whole).error();
+  id = *whole;
+  return {};
+}
 
 class Appender {
  public:
@@ -62,6 +83,12 @@ Result<int> run_append(Context& context, const AppendArguments& arguments) {
   if (!store) return std::move(store).error();
   auto session_id = resolve_session(store->sessions(), arguments.session);
   if (!session_id) return std::move(session_id).error();
+  AppendArguments wanted = arguments;
+  for (auto* const id : {&wanted.expect_tail, &wanted.expect_head}) {
+    if (auto done = complete_id(store->sessions(), *session_id, *id); !done) {
+      return std::move(done).error();
+    }
+  }
   auto input = Input::open(arguments.file);
   if (!input) return std::move(input).error();
   if (isatty(input->fd()) == 1)
@@ -69,7 +96,7 @@ Result<int> run_append(Context& context, const AppendArguments& arguments) {
 
   const std::string& place = input->place();
   LineReader reader(input->fd(), place, kLineBytesMax);
-  Appender appender(context, store->sessions(), *session_id, arguments);
+  Appender appender(context, store->sessions(), *session_id, wanted);
   Progress progress(input->size() > 0 && !context.json && !context.out.terminal().is_terminal,
                     context.err, "appending", input->size());
   while (true) {

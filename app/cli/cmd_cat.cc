@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/json_out.h"
 #include "cli/open_session.h"
 #include "cli/progress.h"
 
@@ -34,7 +35,7 @@ Result<void> print_entries(Context& context, SessionStore& sessions, const std::
     auto entry = reader->next();
     if (!entry) return std::move(entry).error();
     if (!entry->has_value()) break;
-    context.out.data_line((*entry)->json);
+    context.out.data_line(context.json ? valid_json((*entry)->json) : (*entry)->json);
     progress.set(done);
   }
   context.warn_of_damage(id, reader->damaged());

@@ -12,7 +12,9 @@ Result<int> run_init(Context& context, const InitArguments&) {
   auto place = context.store_location();
   if (!place) return std::move(place).error();
   auto existing = context.open_store();
-  const bool created = !existing && existing.error().code() == Code::kNotFound;
+  // Also what is left of a store without its quipu.json; other directories are refused again.
+  const bool created = !existing && (existing.error().code() == Code::kNotFound ||
+                                     existing.error().code() == Code::kInvalidArgument);
   auto store = created ? context.open_store(/*create=*/true) : std::move(existing);
   if (!store) return std::move(store).error();
 

@@ -216,14 +216,15 @@ Result<int> run_list(Context& context, const ListArguments& arguments) {
   }
   pager.finish();
   if (!arguments.ids) print_notes(context, *listing);
-  bool unreadable = false;
+  int code = kExitOk;
   for (const auto& session : sessions) {
     context.warn_of_damage(session.session_id, session.damaged);
     if (session.problem.empty()) continue;
     context.warn("session " + session.session_id + ": " + session.problem);
-    unreadable = true;
+    const auto ends = store->sessions().session_ends(session.session_id);
+    if (code == kExitOk) code = ends ? kExitCorrupt : exit_code(ends.error().code());
   }
-  return unreadable ? kExitCorrupt : kExitOk;
+  return code;
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ void write_report(JsonWriter& json, const MigrationResult& result) {
       .member("toVersion", result.to_version)
       .member("entries", std::uint64_t{result.entries})
       .optional_member("keptAs", result.kept_as)
+      .member("quarantined", result.quarantined)
       .end_object();
 }
 
@@ -31,6 +32,9 @@ void print_report(Context& context, const MigrationResult& result) {
                                result.to_version, counted(result.entries, "entry", "entries")));
   if (!result.kept_as.empty()) {
     context.out.line("  the old file is kept: " + context.shown(result.kept_as));
+  }
+  for (const std::string& file : result.quarantined) {
+    context.out.line("  damaged, and not in the new file: " + context.shown(file));
   }
 }
 

@@ -220,7 +220,7 @@ Result<void> print_json(Context& context, SessionStore& sessions, const SessionS
 Result<void> print_raw(Context& context, SessionStore& sessions, const std::string& session,
                        const Chosen& chosen) {
   return for_each_entry(sessions, session, chosen.ordinals, [&](const EntryView& entry) {
-    context.out.data_line(entry.json);
+    context.out.data_line(context.json ? valid_json(entry.json) : entry.json);
     return !context.out.failed();
   });
 }

@@ -64,9 +64,20 @@ JsonWriter& JsonWriter::value(const std::vector<std::string>& texts) {
   return end_array();
 }
 
+std::string valid_json(std::string_view json) {
+  if (is_utf8(json)) return std::string(json);
+  std::string valid;
+  while (!json.empty()) {
+    const CodePoint next = first_code_point(json);
+    append_utf8(valid, next.valid ? next.value : U'\ufffd');
+    json.remove_prefix(next.bytes);
+  }
+  return valid;
+}
+
 JsonWriter& JsonWriter::raw(std::string_view json) {
   separate();
-  out_ += json;
+  out_ += valid_json(json);
   return *this;
 }
 

@@ -11,6 +11,9 @@ namespace quipu::cli {
 /// Controls and DEL are escaped, bytes that are no UTF-8 become U+FFFD.
 std::string quoted(std::string_view text);
 
+/// Lines of other programs may hold bytes that no JSON may: U+FFFD stands for them.
+std::string valid_json(std::string_view json);
+
 std::string base64(std::string_view bytes);
 
 class JsonWriter {
@@ -30,7 +33,7 @@ class JsonWriter {
   JsonWriter& value(std::uint64_t number) { return raw(std::to_string(number)); }
   JsonWriter& value(std::int64_t number) { return raw(std::to_string(number)); }
   JsonWriter& value(const std::vector<std::string>& texts);
-  /// JSON as it is.
+  /// JSON as it is, but for bytes that are no UTF-8: they become U+FFFD.
   JsonWriter& raw(std::string_view json);
 
   template <class T>

@@ -26,6 +26,14 @@ bool on_path(const std::string& program) {
   return false;
 }
 
+// Whether the shell will find what a command begins with; yes for what only the shell can tell.
+bool can_start(const std::string& command) {
+  const std::string program = command.substr(0, command.find(' '));
+  if (program.find_first_of("$`\"'\\;|&<>()=~*?[{") != std::string::npos) return true;
+  if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0;
+  return on_path(program);
+}
+
 }  // namespace
 
 std::string Pager::command() {
@@ -33,7 +41,7 @@ std::string Pager::command() {
     const char* value = std::getenv(name);
     if (value == nullptr) continue;
     const std::string command(value);
-    return command == "cat" ? std::string() : command;
+    return command == "cat" || !can_start(command) ? std::string() : command;
   }
   return on_path("less") ? "less -FRX" : std::string();
 }
@@ -52,6 +60,8 @@ void Pager::start(Output& out) {
   }
   if (child_ == 0) {
     dup2(ends[0], STDIN_FILENO);
+    // Colours as colours, and no screen of its own for what fits on one.
+    setenv("LESS", "FRX", /*overwrite=*/0);
     execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
     _exit(127);
   }

@@ -24,6 +24,9 @@ CodePoint first_code_point(std::string_view text) {
 }
 
 bool is_utf8(std::string_view text) {
+  unsigned char high = 0;
+  for (const char c : text) high |= static_cast<unsigned char>(c);
+  if (high < 0x80) return true;  // nearly always, and found out many bytes at a time
   while (!text.empty()) {
     const CodePoint next = first_code_point(text);
     if (!next.valid) return false;

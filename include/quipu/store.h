@@ -129,6 +129,9 @@ struct MigrationResult {
   /// Where the old file is kept, relative to the store; empty when nothing had
   /// to be done.
   std::string kept_as;
+  /// Where damaged lines and a torn tail went, which the new file has not, relative to the
+  /// store.
+  std::vector<std::string> quarantined;
 };
 
 /// A part of a session in log order.

@@ -142,6 +142,10 @@ Result<void> write_parent(AppendTarget& target, const Draft& draft, std::string&
 
 }  // namespace
 
+Error damaged_repeat(const std::string& session_id) {
+  return {Code::kCorrupt, "an entry with an id of the batch is damaged in session " + session_id};
+}
+
 Result<Planned> plan_append(AppendTarget& target, const Batch& batch,
                             const AppendOptions& options) {
   TRY_ASSIGN(const std::vector<bool> stored, find_stored(target, batch));

@@ -40,6 +40,10 @@ class AppendTarget {
   virtual void stage(const Draft& draft, std::string_view parent, const FoldInput& input) = 0;
 };
 
+/// What is stored under an id that is given again is not what was stored there: nobody can say
+/// whether it is the same.
+Error damaged_repeat(const std::string& session_id);
+
 struct Planned {
   std::size_t appended = 0;
   std::size_t already_present = 0;

@@ -11,6 +11,9 @@
 namespace quipu::json {
 namespace {
 
+// As deep as other programs go; readers of such lines count levels, they do not recurse.
+constexpr std::size_t kLenientDepthMax = 1024;
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // One pass over one value, without recursion: `in_object_` holds for each open
@@ -22,9 +25,10 @@ class Scanner {
   Scanner(std::string_view text, std::vector<Member>* members)
       : begin_(text.data()), p_(begin_), end_(begin_ + text.size()), members_(members) {}
 
-  /// Takes strings that hold anything but control characters.
+  /// Takes strings that hold anything but control characters, and nests deeper.
   Scanner& lenient() {
     lenient_ = true;
+    depth_max_ = kLenientDepthMax;
     return *this;
   }
   /// Refuses line breaks between tokens.
@@ -89,7 +93,8 @@ class Scanner {
   bool plain_keys_ = true;  // of the members that are listed
   std::size_t outer_ = 0;
   std::size_t depth_ = 0;
-  std::bitset<kJsonDepthMax> in_object_;
+  std::size_t depth_max_ = kJsonDepthMax;
+  std::bitset<kLenientDepthMax> in_object_;
 };
 
 bool Scanner::scan(bool want_object) {
@@ -141,7 +146,7 @@ bool Scanner::scan_value(Next& next) {
 }
 
 bool Scanner::open(bool object, Next& next) {
-  if (outer_ + depth_ >= kJsonDepthMax) return fail("nested too deeply");
+  if (outer_ + depth_ >= depth_max_) return fail("nested too deeply");
   in_object_[depth_++] = object;
   ++p_;
   skip();

@@ -46,7 +46,8 @@ Result<void> validate_inner_object(std::string_view text);
 Result<void> validate(std::string_view text);
 
 /// Whether `text` is one JSON object in the eyes of programs less strict than
-/// the door: strings may hold bytes that are no UTF-8, and lone surrogates.
+/// the door: strings may hold bytes that are no UTF-8, and lone surrogates, and containers nest
+/// to a thousand.
 /// Enough to tell a whole line from a cut one: a proper prefix of an object is
 /// never an object.
 bool is_object(std::string_view text);

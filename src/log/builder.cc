@@ -27,7 +27,9 @@ std::string adopted_id(std::uint64_t offset) {
 std::string id_of(const Index& index, const IndexEntry& entry, std::string_view line) {
   const Envelope envelope = read_envelope_prefix(line);
   std::string id(envelope.id.view());
-  if (!entry.renamed) return id;
+  if (!entry.renamed) {
+    return index.hash(id) == entry.id_hash ? id : "damaged-" + std::to_string(entry.offset);
+  }
   if (id.empty()) id = adopted_id(entry.offset);
   if (index.hash(id) == entry.id_hash) return id;
   // The number is not stored; it is small, and the hash tells. With a damaged

@@ -23,7 +23,7 @@ namespace quipu::log {
 /// move.
 std::string adopted_id(std::uint64_t offset);
 
-/// The id of an indexed line.
+/// The id of an indexed line; a made-up one if its bytes are not those that were indexed.
 std::string id_of(const Index& index, const IndexEntry& entry, std::string_view line);
 
 /// Text of an indexed line, to compare ids.

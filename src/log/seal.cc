@@ -1,5 +1,6 @@
 #include "log/seal.h"
 
+#include <algorithm>
 #include <array>
 
 namespace quipu::log {
@@ -68,6 +69,16 @@ std::optional<DamagedSeal> find_damaged_seal(std::string_view line) {
 
 std::uint32_t seal_crc(std::uint32_t previous, std::string_view line) {
   return crc32c_extend(previous, sealed_part(line));
+}
+
+std::optional<bool> extends_seal(std::string_view before, std::string_view line) {
+  const auto seal = find_seal(line);
+  if (!seal) return false;
+  before.remove_suffix(before.empty() ? 0 : 1);  // the line feed
+  const auto previous =
+      find_seal(before.substr(before.size() - std::min(before.size(), kSealBytes + 1)));
+  if (!previous) return std::nullopt;
+  return seal_crc(previous->crc, line) == seal->crc;
 }
 
 SealAfter::SealAfter(std::string_view line)

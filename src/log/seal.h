@@ -54,6 +54,11 @@ inline std::string_view body_of(std::string_view line) {
 /// The value that a line's seal must have when `previous` stands before it.
 std::uint32_t seal_crc(std::uint32_t previous, std::string_view line);
 
+/// Whether a sealed line extends the one before it, given the bytes before it: `kSealBytes` and
+/// the line feed, and one more, are enough. Nothing when that has no seal: to know what stood
+/// there, all before it would have to be read.
+std::optional<bool> extends_seal(std::string_view before, std::string_view line);
+
 /// The same for many values that may stand before one line, which is read once.
 class SealAfter {
  public:

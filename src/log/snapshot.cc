@@ -104,11 +104,9 @@ Result<bool> LogSnapshot::is_sound(const IndexEntry& entry) const {
   const auto seal = find_seal(text);
   if (!seal) return false;
   if (entry.offset == 0) return seal_crc(chain_seed(chain_id_), text) == seal->crc;
-  const std::string_view log(reinterpret_cast<const char*>(bytes_.data()), entry.offset - 1);
-  const auto before = find_seal(log.substr(log.size() - std::min(log.size(), kSealBytes + 1)));
-  // Behind a line of another program: to know what this one was sealed with, all before it would
-  // have to be read, which is for `verify`.
-  if (!before || seal_crc(before->crc, text) == seal->crc) return true;
+  const std::string_view log(reinterpret_cast<const char*>(bytes_.data()), entry.offset);
+  // What stands behind a line of another program is for `verify`.
+  if (extends_seal(log, text).value_or(true)) return true;
   // This line is damaged, or the seal of the one before.
   return is_recovered(entry.offset);
 }

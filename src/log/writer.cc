@@ -80,6 +80,7 @@ Result<void> LogWriter::rebuild_index() {
   state_.fold = fold_start(inherited_ ? inherited_->count() : 0);
   state_.chain = chain_seed(chain_id_);
   use_index(std::move(index));
+  is_recovered_ = true;
   TRY_ASSIGN(const fs::Stat stat, file_->stat());
   return catch_up(stat.size);
 }
@@ -169,8 +170,23 @@ Result<std::string_view> LogWriter::line_text(const IndexEntry& entry) {
   return std::string_view(staging_).substr(entry.offset - staged_from(), entry.bytes);
 }
 
+// As LogSnapshot::is_sound; who finds a line that does not fit reads the log from its beginning.
+Result<bool> LogWriter::is_sound(const IndexEntry& entry) {
+  if (is_recovered_ || entry.adopted || entry.offset >= state_.committed) return true;
+  const std::uint64_t from = entry.offset - std::min<std::uint64_t>(entry.offset, kSealBytes + 2);
+  const auto before = static_cast<std::size_t>(entry.offset - from);
+  TRY_ASSIGN(const std::string_view both, bytes_->at(from, before + entry.bytes));
+  const std::string_view text = both.substr(before);
+  const auto seal = find_seal(text);
+  if (!seal) return false;
+  if (before == 0) return seal_crc(chain_seed(chain_id_), text) == seal->crc;
+  return extends_seal(both.substr(0, before), text).value_or(true);
+}
+
 Result<std::string_view> LogWriter::line(Ordinal visible) {
   TRY_ASSIGN(const IndexEntry entry, index_->entry(visible - state_.fold.base));
+  TRY_ASSIGN(const bool sound, is_sound(entry));
+  if (!sound) return Error(Code::kCorrupt, "a line is not the one that was sealed");
   return line_text(entry);
 }
 

@@ -52,7 +52,8 @@ class LogWriter {
   const IndexState& state() const { return state_; }
   Result<std::optional<FoundEntry>> find(std::string_view id) { return builder_->find(id); }
   /// A stored or staged line of the own log and its id, by visible ordinal.
-  /// Valid until the next call of this writer.
+  /// Valid until the next call of this writer. `corrupt` for a line that is not the one that
+  /// was sealed: the index must be computed anew, without it.
   Result<std::string_view> line(Ordinal visible);
   Result<std::string_view> id(Ordinal visible);
 
@@ -94,6 +95,7 @@ class LogWriter {
   Error other_program_writes() const;
   void use_index(std::shared_ptr<Index> index);
   Result<std::string_view> line_text(const IndexEntry& entry);
+  Result<bool> is_sound(const IndexEntry& entry);
   std::uint64_t staged_from() const { return state_.committed; }
 
   WriterContext context_;
@@ -117,6 +119,7 @@ class LogWriter {
 
   std::optional<Error> refused_;  // invariant 6
   bool dirty_ = false;            // something to do in close()
+  bool is_recovered_ = false;     // the index was computed here: its lines were all looked at
   std::vector<std::string> quarantined_;
 };
 

@@ -31,10 +31,14 @@ Error invalid(std::string message) { return {Code::kInvalidArgument, std::move(m
 
 bool has_control_byte(std::string_view text) {
   if (json::is_plain_ascii(text)) return false;
-  return std::any_of(text.begin(), text.end(), [](char c) {
+  unsigned before = 0;
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 || byte == 0x7f;
-  });
+    // U+0080 to U+009F are two bytes in UTF-8.
+    if (byte < 0x20 || byte == 0x7f || (before == 0xc2 && byte < 0xa0)) return true;
+    before = byte;
+  }
+  return false;
 }
 
 Result<void> check_id(std::string_view name, std::string_view id) {

@@ -1,4 +1,5 @@
 #include "backend/backend.h"
+#include "base/json_text.h"
 #include "base/time_text.h"
 #include "base/try.h"
 #include "base/uuid.h"
@@ -25,6 +26,21 @@ Result<std::string> new_session_id(const std::string& wanted, Filler filler) {
 
 // Redactions belong to the log that holds their entry, so that they hold in
 // every fork of it. Names that log when the batch is made of such redactions.
+// What goes to another log must be new here as well.
+Result<void> check_seen_ids(Backend& backend, const std::string& session_id,
+                            const std::string& owner, const Batch& batch) {
+  TRY_ASSIGN(const auto lineage, backend.lineage(session_id));
+  for (const Draft& draft : batch.drafts) {
+    TRY_ASSIGN(const auto found, lineage->find(draft.id.view()));
+    if (!found) continue;
+    const bool is_own = found->ordinal >= lineage->base();
+    if (!is_own && lineage->ancestry()->session(found->ordinal) == owner) continue;
+    return Error(Code::kIdConflict,
+                 "entry " + std::string(draft.id.view()) + " is stored with other content");
+  }
+  return {};
+}
+
 Result<std::string> owning_session(Backend& backend, const std::string& session_id,
                                    const Batch& batch, const AppendOptions& options) {
   bool redacts = false;
@@ -51,6 +67,7 @@ Result<std::string> owning_session(Backend& backend, const std::string& session_
                  "a redaction of an inherited entry goes to another log, so it cannot expect a "
                  "tail, head or run of this one");
   }
+  if (*owner != session_id) TRY(check_seen_ids(backend, session_id, *owner, batch));
   return *owner;
 }
 
@@ -95,6 +112,9 @@ Result<SessionHandle> SessionStore::create_session(const NewSession& session) {
     header.version = kSchemaVersion;
     header.session_id = id;
     header.cwd = session.cwd;
+    if (!json::is_utf8(session.title)) {
+      return Error(Code::kInvalidArgument, "the title is not UTF-8");
+    }
     header.title = session.title;
     header.agent_id = session.agent_id;
     header.preset_id = session.preset_id;

@@ -163,6 +163,10 @@ Result<AppendResult> ModelStore::store(const std::string& session, const Sight& 
   const std::string owner = *owners.begin();
   const bool expects = options.expected_tail || options.expected_head || options.fence;
   if (owners.size() > 1 || (owner != session && expects)) return error(Code::kBadBatch);
+  for (const auto& entry : batch) {
+    const Stored* seen = owner != session ? find(sight, entry.line.row.id) : nullptr;
+    if (seen != nullptr && seen->owner != owner) return error(Code::kIdConflict);
+  }
   if (owner != session) sight = this->sight(owner);
 
   AppendResult result{owner, batch.back().line.row.id, 0, 0, true, {}};

@@ -47,14 +47,12 @@ class FileLogView : public LogView {
 
  private:
   // All that is known of a line whose bytes are not those that were stored.
-  StoredEntry stand_in(Ordinal own, const log::IndexEntry& entry) const {
+  Result<StoredEntry> stand_in(Ordinal own, const log::IndexEntry& entry) const {
     const Envelope envelope = read_envelope_prefix(snapshot_->line(entry));
     const bool has_type = envelope.type_code == entry.place.type;
     const char* const some_type = is_fact(entry.place.type) ? "fact.damaged" : "damaged";
     // The index knows whether the id is what it was.
-    std::string id(envelope.id.view());
-    const auto found = snapshot_->find(id);
-    if (!found.ok() || *found != own) id = "damaged-" + std::to_string(entry.offset);
+    TRY_ASSIGN(const std::string id, snapshot_->id(own));
     MutexLock lock(mutex_);
     std::string& text = stand_ins_[own];
     if (text.empty()) {
@@ -66,7 +64,7 @@ class FileLogView : public LogView {
                                .payload = R"({"damaged":true})",
                                .meta = {}});
     }
-    return {.place = entry.place, .text = text, .damaged = true};
+    return StoredEntry{.place = entry.place, .text = text, .damaged = true};
   }
 
   std::shared_ptr<const log::LogSnapshot> snapshot_;

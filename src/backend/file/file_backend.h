@@ -86,6 +86,7 @@ class FileBackend : public Backend {
   /// Refers to `session_id`: for the length of one call.
   FileSession::FindInherited inherited_of(const std::string& session_id);
   Result<VerifyReport> verify_once(const std::string& session_id);
+  Result<std::vector<std::string>> quarantine_damage(const std::string& session_id);
 
   std::unique_ptr<fs::Fs> fs_;
   Clock& clock_;

@@ -19,6 +19,7 @@ class WriterTarget : public AppendTarget {
   Result<std::string_view> text(Ordinal visible) override {
     if (visible >= fold().base) return writer_.line(visible);
     TRY_ASSIGN(const StoredEntry entry, inherited_->entry(visible));
+    if (entry.damaged) return damaged_repeat(inherited_->session(visible));
     return entry.text;
   }
   Result<std::string_view> id(Ordinal visible) override {

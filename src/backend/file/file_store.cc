@@ -1,5 +1,6 @@
 // Opening and making a file store: quipu.json and the directories beside it.
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "backend/file/file_backend.h"
@@ -18,16 +19,19 @@ struct StoreFile {
   std::string id;
 };
 
+Error damaged(std::string_view what) {
+  return Error(Code::kCorrupt, std::string(what))
+      .with_hint("Move quipu.json away; `quipu init` makes a new one, and the sessions stay.");
+}
+
 Result<StoreFile> read_store_file(fs::Fs& fs) {
   TRY_ASSIGN(const auto file, fs.open(std::string(kStoreFile), fs::OpenMode::kRead));
   TRY_ASSIGN(const fs::Stat stat, file->stat());
-  if (stat.size > kStoreFileBytesMax) return Error(Code::kCorrupt, "quipu.json is too long");
+  if (stat.size > kStoreFileBytesMax) return damaged("quipu.json is too long");
   TRY_ASSIGN(const std::string text,
              fs::read_exactly(*file, 0, static_cast<std::size_t>(stat.size)));
   std::vector<json::Member> members;
-  if (!json::scan_object(text, members).ok()) {
-    return Error(Code::kCorrupt, "quipu.json is not a JSON object");
-  }
+  if (!json::scan_object(text, members).ok()) return damaged("quipu.json is not a JSON object");
   StoreFile store;
   for (const auto& member : members) {
     if (json::key_equals(member.key, "format") && member.kind == json::Kind::kNumber) {
@@ -37,7 +41,7 @@ Result<StoreFile> read_store_file(fs::Fs& fs) {
       store.id = json::decode_string(member.value);
     }
   }
-  if (store.format <= 0) return Error(Code::kCorrupt, "quipu.json names no format");
+  if (store.format <= 0) return damaged("quipu.json names no format");
   if (store.format > kStoreFormat) {
     return Error(Code::kUnsupported, "the store has format " + std::to_string(store.format) +
                                          ", this version knows " + std::to_string(kStoreFormat))
@@ -46,10 +50,14 @@ Result<StoreFile> read_store_file(fs::Fs& fs) {
   return store;
 }
 
-// What a power cut may leave of a store that was being made.
+// What a power cut may leave of a store that was being made, or a mishap of one.
 bool is_own_name(const std::string& name) {
-  return name == "sessions" || name == "system" || name == "quarantine" || name == "trash" ||
-         name == "store.lck" || name.starts_with("views.db") || name.starts_with("usage.db");
+  constexpr std::array<std::string_view, 6> kNames{"sessions", "system",     "attachments",
+                                                   "trash",    "quarantine", "store.lck"};
+  constexpr std::array<std::string_view, 3> kDatabases{"views.db", "usage.db", "index.db"};
+  return std::count(kNames.begin(), kNames.end(), name) > 0 ||
+         std::any_of(kDatabases.begin(), kDatabases.end(),
+                     [&](std::string_view database) { return name.starts_with(database); });
 }
 
 Result<void> make_store_file(fs::Fs& fs, Clock& clock, Random& random) {
@@ -112,6 +120,10 @@ Result<void> FileBackend::load(const FileBackendOptions& options) {
   if (!store.ok() && store.error().code() == Code::kNotFound) {
     if (!options.create) {
       TRY_ASSIGN(const auto names, fs_->list(""));
+      if (!names.empty() && std::all_of(names.begin(), names.end(), is_own_name)) {
+        return Error(Code::kInvalidArgument, "the store has no quipu.json")
+            .with_hint("`quipu init` makes a new one, and the sessions stay.");
+      }
       if (!names.empty()) return Error(Code::kInvalidArgument, "the directory is no store");
       return Error(Code::kNotFound, "there is no store").with_hint("make one with `quipu init`");
     }

@@ -11,6 +11,7 @@
 #include "base/time_text.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "log/quarantine.h"
 #include "log/recover.h"
 #include "log/seal.h"
 
@@ -119,6 +120,23 @@ Result<void> keep_in_trash(fs::Fs& fs, const std::string& path, const std::strin
 
 }  // namespace
 
+// What readers did not see stays behind, and not in silence.
+Result<std::vector<std::string>> FileBackend::quarantine_damage(const std::string& session_id) {
+  const log::LogPaths paths = paths_of(session_id);
+  TRY_ASSIGN(const VerifyReport report, verify_once(session_id));
+  TRY_ASSIGN(const auto file, fs_->open(paths.log, fs::OpenMode::kRead));
+  std::vector<std::string> quarantined;
+  for (const Problem& problem : report.problems) {
+    const bool is_hidden = problem.kind == "damaged_line" || problem.kind == "incomplete_batch" ||
+                           problem.kind == "torn_tail";
+    if (!is_hidden) continue;
+    TRY_ASSIGN(std::string path, log::quarantine(*fs_, paths, *file, problem.offset, problem.bytes,
+                                                 "migration: " + problem.kind, clock_));
+    quarantined.push_back(std::move(path));
+  }
+  return quarantined;
+}
+
 Result<MigrationResult> FileBackend::migrate(const std::string& session_id) {
   const log::LogPaths paths = paths_of(session_id);
   MigrationResult result;
@@ -148,6 +166,7 @@ Result<MigrationResult> FileBackend::migrate(const std::string& session_id) {
     const std::string kept = "trash/" + session_id + ".v" + std::to_string(old.version) + "." +
                              std::to_string(clock_.unix_ms()) + ".jsonl";
     TRY(keep_in_trash(*fs_, paths.log, kept));
+    TRY_ASSIGN(result.quarantined, quarantine_damage(session_id));
     TRY(fs_->sync_dir("trash"));
     TRY(fs_->rename(beside, paths.log));
     TRY(sync_names(paths.directory));

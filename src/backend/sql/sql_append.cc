@@ -60,6 +60,7 @@ Result<std::optional<FoundEntry>> SqlAppend::stored(std::string_view id) {
 Result<std::string_view> SqlAppend::text(Ordinal visible) {
   if (visible < head_.fold.base) {
     TRY_ASSIGN(const StoredEntry entry, inherited_->entry(visible));
+    if (entry.damaged) return damaged_repeat(inherited_->session(visible));
     return entry.text;
   }
   const Ordinal own = visible - head_.fold.base;
@@ -68,7 +69,9 @@ Result<std::string_view> SqlAppend::text(Ordinal visible) {
     TRY_ASSIGN(const auto rows, engine.ask(kReadEntries, params));
     TRY_ASSIGN(const bool found, rows->next());
     if (!found) return Error(Code::kCorrupt, "an entry of " + session_id_ + " is missing");
-    return std::string(rows->text(4));
+    const std::string_view stored = rows->text(4);
+    if (rows->integer(5) != std::int64_t{crc32c(stored)}) return damaged_repeat(session_id_);
+    return std::string(stored);
   });
   TRY_ASSIGN(fetched_, std::move(line));
   return std::string_view(fetched_);

@@ -146,7 +146,8 @@ Result<MigrationResult> SqlBackend::migrate(const std::string& session_id) {
                          .from_version = found.version,
                          .to_version = kSchemaVersion,
                          .entries = head.fold.count,
-                         .kept_as = {}};
+                         .kept_as = {},
+                         .quarantined = {}};
 }
 
 Result<VerifyReport> SqlBackend::verify(const std::string& session_id) {

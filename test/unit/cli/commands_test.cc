@@ -286,6 +286,13 @@ TEST_F(CliTest, OversizeInputIsRefused) {
   EXPECT_EQ(lines_of(quipu({"cat", "s"}).out).size(), 1u);
 }
 
+TEST_F(CliTest, AnyUniquePrefixOfTheTailWillDo) {
+  ASSERT_EQ(quipu({"new", "--id", "s"}).code, 0);
+  ASSERT_EQ(quipu({"append", "s"}, message("long-id", "user", "x")).code, 0);
+  EXPECT_EQ(quipu({"append", "s", "--expect-tail", "long"}, message("e2", "user", "x")).code, 0);
+  EXPECT_EQ(quipu({"append", "s", "--expect-tail", "long"}, message("e3", "user", "x")).code, 4);
+}
+
 TEST_F(CliTest, Preconditions) {
   ASSERT_EQ(quipu({"new", "--id", "s"}).code, 0);
   ASSERT_EQ(quipu({"append", "s"}, message("e1", "user", "hi")).code, 0);

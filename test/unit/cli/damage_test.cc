@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/json_in.h"
+#include "cli/utf8.h"
 #include "program.h"
 
 namespace quipu::cli {
@@ -79,6 +80,83 @@ TEST_F(CliTest, DamagedLineIsNeverPassedOverInSilence) {
   }
   EXPECT_EQ(quipu({"verify"}).code, 5);
   EXPECT_THAT(quipu({"dump", "s"}).out, HasSubstr("when?"));
+}
+
+// What rotted may be a part that the caller did not give, and must not be taken for stored.
+TEST_F(CliTest, ARepeatIsNotComparedWithARottenLine) {
+  make_conversation();
+  ASSERT_EQ(quipu({"append", "s"}, message("u9", "user", "Go on.")).code, 0);
+  std::string log = read_whole(log_of("s"));
+  const std::size_t line = log.rfind('\n', log.find(R"("id":"u2")"));
+  log[log.find("timestamp\":\"2", line) + 12] = '1';
+  write_whole(log_of("s"), log);
+  const Outcome again = quipu({"append", "s"}, message("u2", "user", "By whom?"));
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(JsonView(again.out).member("appendedCount").raw(), "1") << "it is stored anew";
+  EXPECT_THAT(quipu({"append", "s"}, message("u9", "user", "Go on.")).out,
+              HasSubstr("\"alreadyPresent\":1"))
+      << "what stands behind a rotten line is sound";
+}
+
+TEST_F(CliTest, AnIdThatRottedIsNobodys) {
+  make_conversation();
+  ASSERT_EQ(quipu({"append", "s"}, message("u9", "user", "Go on.")).code, 0);
+  std::string log = read_whole(log_of("s"));
+  log[log.find(R"("id":"u2")") + 6] = 'x';
+  write_whole(log_of("s"), log);
+  EXPECT_THAT(quipu({"path", "s", "a2"}).out, HasSubstr("damaged-"));
+  EXPECT_THAT(quipu({"tree", "s", "--json"}).out, Not(HasSubstr("\"x2\"")));
+}
+
+TEST_F(CliTest, AMigrationSaysWhatItLeavesBehind) {
+  ASSERT_EQ(quipu({"init"}).code, 0);
+  write_whole(log_of("old"),
+              "{\"type\":\"user\",\"content\":\"one\"}\nno JSON\n"
+              "{\"type\":\"user\",\"content\":\"two\"}\n{\"type\":\"us");
+  const Outcome migrated = quipu({"migrate", "old", "--json"});
+  EXPECT_EQ(migrated.code, 0) << migrated.err;
+  const auto session = JsonView(migrated.out).member("sessions").elements()[0];
+  std::string kept;
+  for (const JsonView& file : session.member("quarantined").elements()) {
+    kept += read_whole(path("store/" + file.string()));
+  }
+  EXPECT_THAT(kept, HasSubstr("no JSON"));
+  EXPECT_THAT(kept, HasSubstr("{\"type\":\"us"));
+}
+
+TEST_F(CliTest, AStoreThatLostItsFileIsMadeWholeByInit) {
+  make_conversation();
+  std::filesystem::remove(path("store/quipu.json"));
+  const Outcome listed = quipu({"list"});
+  EXPECT_NE(listed.code, 0) << "not an empty store";
+  EXPECT_THAT(listed.err, HasSubstr("quipu init"));
+  EXPECT_EQ(quipu({"init"}).code, 0);
+  EXPECT_THAT(quipu({"list"}).out, HasSubstr("Knots"));
+  write_whole(path("store/quipu.json"), "{");
+  const Outcome damaged = quipu({"verify"});
+  EXPECT_EQ(damaged.code, 5);
+  EXPECT_THAT(damaged.err, HasSubstr("quipu init"));
+}
+
+TEST_F(CliTest, LinesOfOtherProgramsAreValidJsonWhereThatIsAskedFor) {
+  make_conversation();
+  const std::string nested = std::string(900, '[') + std::string(900, ']');
+  write_whole(log_of("s"),
+              read_whole(log_of("s")) +
+                  "{\"id\":\"no-utf8\",\"type\":\"message\",\"payload\":{\"a\":\"\xff\"}}\n"
+                  "{\"id\":\"deep\",\"type\":\"message\",\"payload\":{\"a\":" +
+                  nested + "}}\n");
+  EXPECT_EQ(quipu({"verify", "s"}).code, 0) << "both are whole lines, and adopted";
+  for (const auto& args :
+       std::vector<std::vector<std::string>>{{"cat", "s", "--json"},
+                                             {"show", "s", "--json"},
+                                             {"show", "s", "--entry", "no-utf8", "--json"}}) {
+    const Outcome outcome = quipu(args);
+    EXPECT_TRUE(is_utf8(outcome.out)) << args[0];
+    EXPECT_THAT(outcome.out, HasSubstr("\ufffd")) << args[0];
+  }
+  EXPECT_THAT(quipu({"cat", "s"}).out, HasSubstr("\xff")) << "data is given as it is";
+  EXPECT_THAT(quipu({"cat", "s"}).out, HasSubstr(nested));
 }
 
 // Of the lines that it is made from: others are not looked at.

@@ -153,6 +153,9 @@ TEST_F(TerminalTest, PagerOnTerminalsOnly) {
               Not(HasSubstr("paged: ")));
   EXPECT_THAT(run_program({.args = with_store({"show", "s"}), .environment = pager}).out,
               Not(HasSubstr("paged: ")));
+  // One that is not there is done without.
+  EXPECT_THAT(quipu_on_terminal({"show", "s"}, 80, {{"PAGER", "/no/such/pager -x"}}).out,
+              HasSubstr("end"));
   // A pager that is left at once is no failure.
   const Outcome left = quipu_on_terminal({"show", "s"}, 80, {{"QUIPU_PAGER", "true"}});
   EXPECT_EQ(left.code, 0) << left.err;
