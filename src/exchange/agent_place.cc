@@ -1,5 +1,6 @@
 #include "exchange/agent_place.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -15,7 +16,9 @@ std::string last_name(const std::string& path) { return path.substr(path.rfind('
 Error no_place(const dialect::Dialect& dialect, const std::string& path) {
   return Error(Code::kUnsupported, path + ": " + std::string(dialect.name()) +
                                        " looks for its sessions in no directory that we know")
-      .with_hint("write it somewhere with --out");
+      .with_hint(
+          "write it somewhere with --out; an agent that keeps all in a database takes "
+          "it in itself (`opencode import FILE`)");
 }
 
 }  // namespace
@@ -29,7 +32,13 @@ Result<std::string> installed_path(const dialect::Dialect& dialect, const std::s
     there = last_name(places.front()) + "/../" + std::string(dialect.index_name());
   }
   const std::size_t slash = there.find('/');
-  if (slash == std::string::npos) return no_place(dialect, name);
+  if (slash == std::string::npos) {
+    // The place of an agent that keeps all in one file is that file.
+    const auto file = std::find_if(places.begin(), places.end(), [&](const std::string& place) {
+      return last_name(place) == there;
+    });
+    return file != places.end() ? Result<std::string>(*file) : no_place(dialect, name);
+  }
   // The place of that name which exists; else the first one, which the agent would make.
   // A place that the user has moved has any name.
   const std::string* best = nullptr;

@@ -57,6 +57,20 @@ class Install : public testing::Test {
   ImportMachine::Files made;
 };
 
+TEST_F(Install, APlaceMayBeAFile) {
+  const auto report = install("codepilot");
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_EQ(paths(), (std::vector<std::string>{"/home/ada/.codepilot/codepilot.db"}));
+}
+
+// It takes files in itself, into a database that is its own.
+TEST_F(Install, WhoHasNoPlaceIsTold) {
+  const auto report = install("opencode");
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().code(), Code::kUnsupported);
+  EXPECT_NE(report.error().hint().find("opencode import"), std::string::npos);
+}
+
 TEST_F(Install, MyAgentsHasASessionMoreInItsIndex) {
   const std::string home = "/home/ada/.myagents/";
   std::string& index = machine.host.files[home + "sessions.json"];
