@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -42,12 +43,32 @@ void print_found(Context& context, const FoundSources& found) {
   }
 }
 
+// What the words of reports mean to people; what is no such word says it itself.
+std::string_view meaning_of(std::string_view what) {
+  static constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {
+      {"base_missing", "what it goes on from is not here"},
+      {"lost", "no longer in the source; what was imported stays"},
+      {"not_an_object", "JSON, but no object; kept as it is"},
+      {"not_json", "no JSON; kept as it is"},
+      {"not_strict", "bytes that no JSON may have; kept as it is"},
+      {"parent_missing", "its parent is not in the source, or comes later"},
+      {"too_large", "larger than an entry may be: the whole is in an attachment"},
+      {"torn", "cut off; kept as it is"},
+  };
+  for (const auto& [word, meaning] : kMeanings) {
+    if (word == what) return meaning;
+  }
+  return {};
+}
+
 void warn_of(Context& context, const std::vector<ImportProblem>& problems) {
   for (const ImportProblem& problem : problems) {
     const std::string times = problem.count > 1 ? fmt::format(" ({} times)", problem.count) : "";
     // What the system says names the file itself.
     const bool is_named = problem.what.find(problem.path) != std::string::npos;
-    context.warn((is_named ? "" : problem.path + ": ") + problem.what + times);
+    const std::string_view meaning = meaning_of(problem.what);
+    context.warn(fmt::format("{}{}{}{}{}", is_named ? "" : problem.path + ": ", problem.what, times,
+                             meaning.empty() ? "" : ": ", meaning));
   }
 }
 

@@ -82,6 +82,7 @@ TEST_F(ImportCommands, ASourceThatLostLinesIsReported) {
   const Outcome again = at_home({"import"});
   EXPECT_EQ(again.code, 0);
   EXPECT_THAT(again.err, HasSubstr("lost"));
+  EXPECT_THAT(again.err, HasSubstr("what was imported stays"));
   EXPECT_THAT(at_home({"show", "pi.s1"}).out, HasSubstr("Which way?"));
 }
 
