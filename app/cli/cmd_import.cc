@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,24 +23,6 @@ struct ImportArguments {
   std::string since;
   std::string project;
 };
-
-// What there is, an agent a line.
-void print_found(Context& context, const FoundSources& found) {
-  struct Sum {
-    std::size_t count = 0;
-    std::uint64_t bytes = 0;
-  };
-  std::map<std::string, Sum> sums;
-  for (const ImportSource& source : found.sources) {
-    Sum& sum = sums[source.agent];
-    ++sum.count;
-    sum.bytes += source.bytes;
-  }
-  for (const auto& [agent, sum] : sums) {
-    context.note(fmt::format("{}: {}, {}", agent, counted(sum.count, "session", "sessions"),
-                             bytes_text(sum.bytes)));
-  }
-}
 
 // What the words of reports mean to people; what is no such word says it itself.
 std::string_view meaning_of(std::string_view what) {
@@ -176,7 +157,7 @@ Result<int> import_found(Context& context, Store& store, const ImportArguments& 
                          const FindOptions& options, const std::string& project) {
   auto found = Importer(store).find(options);
   if (!found) return context.refuse(std::move(found).error());
-  print_found(context, *found);
+  note_found(context, *found);
   warn_of(context, found->problems);
   if (found->sources.empty()) {
     if (found->problems.empty()) context.note("no sessions of other agents were found");

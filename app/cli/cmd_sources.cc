@@ -49,6 +49,7 @@ Result<int> run_sources(Context& context, const SourcesArguments& arguments) {
                context.shown(source.part.empty() ? source.path : source.path + "#" + source.part)});
   }
   for (const std::string& text : table.lines(context.out.terminal())) context.out.line(text);
+  note_found(context, *found);
   return kExitOk;
 }
 

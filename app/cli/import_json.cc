@@ -1,6 +1,9 @@
 #include "cli/import_json.h"
 
 #include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
 
 #include "cli/json_out.h"
 #include "cli/times.h"
@@ -65,6 +68,27 @@ std::string export_report_json(const ExportReport& report, const std::vector<std
         .end_object();
   }
   return json.end_array().end_object().text();
+}
+
+void note_found(const Context& context, const FoundSources& found) {
+  struct Sum {
+    std::size_t count = 0;
+    std::size_t imported = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (const ImportSource& source : found.sources) {
+    Sum& sum = sums[source.agent];
+    ++sum.count;
+    sum.imported += source.is_current ? 1 : 0;
+    sum.bytes += source.bytes;
+  }
+  for (const auto& [agent, sum] : sums) {
+    const std::string imported =
+        sum.imported > 0 ? fmt::format(", {} imported", sum.imported) : std::string();
+    context.note(fmt::format("{}: {}, {}{}", agent, counted(sum.count, "session", "sessions"),
+                             bytes_text(sum.bytes), imported));
+  }
 }
 
 }  // namespace quipu::cli

@@ -42,6 +42,7 @@ TEST_F(ImportCommands, WithoutArgumentsEverythingOnTheMachine) {
   EXPECT_EQ(first.code, 0) << first.err;
   EXPECT_THAT(first.err, HasSubstr("2 records added from 1 source"));
   EXPECT_THAT(at_home({"sources"}).out, HasSubstr("imported"));
+  EXPECT_THAT(at_home({"sources"}).err, HasSubstr("1 session, "));
   EXPECT_THAT(at_home({"import"}).err, HasSubstr("0 records added from 1 source"));
   EXPECT_THAT(at_home({"show", "pi.s1"}).out, HasSubstr("Which way?"));
 }
