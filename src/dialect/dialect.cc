@@ -63,22 +63,6 @@ std::string_view next_object(std::string_view& head) {
   return {};
 }
 
-bool has_session_name(std::string_view agent, std::string_view path) {
-  if (!path.ends_with(".jsonl")) return false;
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  if (agent == "claude" && !name.starts_with("agent-")) {
-    // projects/<slug>/<session>.jsonl. What lies deeper belongs to a session.
-    constexpr std::string_view kProjects = "/projects/";
-    const std::size_t at = path.rfind(kProjects);
-    const std::string_view inside = path.substr(at == path.npos ? 0 : at + kProjects.size());
-    return std::count(inside.begin(), inside.end(), '/') < 2;
-  }
-  // A workspace holds all kinds of files, and so does the directory of a project.
-  if (agent == "craft") return name == "session.jsonl";
-  if (agent == "gemini") return path.find("/chats/") != std::string_view::npos;
-  return agent != "opencode";  // it keeps no lines
-}
-
 const Dialect* find_dialect(std::string_view name) {
   for (const Dialect* dialect : all_dialects()) {
     if (dialect->name() == name) return dialect;

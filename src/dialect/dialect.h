@@ -92,6 +92,9 @@ class Dialect {
   /// Whether this is a file of this dialect that begins a source of its own:
   /// decided by `head`, its first bytes, as far as possible, else by its path.
   virtual bool recognises(const std::string& path, std::string_view head) const = 0;
+  /// Whether a file in a place of this agent's is called as one that holds lines of a session,
+  /// and is none of those that are kept beside sessions: if nobody recognises it, that is said.
+  virtual bool is_session_name(std::string_view path) const { return path.ends_with(".jsonl"); }
   /// The sources that a recognised file holds: usually itself with the files that
   /// belong to it; a database holds many. `problems`: what could not be looked at.
   virtual Result<std::vector<Source>> sources(const std::string& path, fs::HostFiles& files) const;
@@ -122,6 +125,8 @@ class Dialect {
   /// What it cannot say is reported, never left out in silence. `unsupported` when
   /// this dialect is read only.
   virtual Result<Written> write(const Transcript& transcript) const = 0;
+  /// Whether these files say what answers cost, each of them or all together.
+  virtual bool writes_cost() const { return false; }
   /// Whether what follows this record can be written by itself (`Transcript::after`): as the
   /// rest of the file that ends with it.
   virtual bool goes_on_from(std::string_view /*record*/) const { return false; }
@@ -156,10 +161,6 @@ std::string_view next_line(std::string_view& head);
 /// do it. Of objects on one line the first; the last line of the head may be cut. Empty:
 /// there is none.
 std::string_view next_object(std::string_view& head);
-
-/// Whether a file in an agent's place is called as a file that holds lines of a session, and
-/// is none of those that are kept beside sessions: who does not recognise it says so.
-bool has_session_name(std::string_view agent, std::string_view path);
 
 /// All dialects, in the order in which files are offered to them.
 std::span<const Dialect* const> all_dialects();

@@ -131,9 +131,8 @@ class Finder {
   // Whether a session should be in a file that nobody recognises.
   static bool is_missed(const std::string& path, const fs::HostStat& stat, const Place& place) {
     return place.is_own && stat.size != 0 &&
-           std::any_of(place.dialects.begin(), place.dialects.end(), [&](const Dialect* dialect) {
-             return dialect::has_session_name(dialect->name(), path);
-           });
+           std::any_of(place.dialects.begin(), place.dialects.end(),
+                       [&](const Dialect* dialect) { return dialect->is_session_name(path); });
   }
 
   // What a database has not taken in yet lies beside it.

@@ -169,13 +169,6 @@ class LeftBehind {
   std::size_t shown_ = 0;
 };
 
-// Those whose files say what an answer cost, or all of them together.
-bool writes_cost(const Dialect& dialect) {
-  constexpr std::array<std::string_view, 5> kThat = {"codepilot", "craft", "jsonl", "opencode",
-                                                     "pi"};
-  return std::find(kThat.begin(), kThat.end(), dialect.name()) != kThat.end();
-}
-
 std::string dollars(std::int64_t nano_usd) {
   std::array<char, 32> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
@@ -204,8 +197,8 @@ void report_cost(const Dialect& dialect, const dialect::Transcript& transcript,
     ++rounded;
   }
   recorded = std::max(recorded, said);
-  const std::int64_t lost = writes_cost(dialect) ? recorded - said : recorded;
-  if (lost <= (writes_cost(dialect) ? rounded : 0)) return;
+  const std::int64_t lost = dialect.writes_cost() ? recorded - said : recorded;
+  if (lost <= (dialect.writes_cost() ? rounded : 0)) return;
   lose(report, "cost",
        dollars(lost) + " of " + dollars(recorded) + " USD that were recorded are not written");
 }

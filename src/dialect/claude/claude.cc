@@ -1,5 +1,7 @@
 #include "dialect/claude/claude.h"
 
+#include <algorithm>
+
 #include "base/try.h"
 #include "dialect/claude/conversation.h"
 #include "dialect/claude/describe.h"
@@ -138,6 +140,16 @@ std::vector<std::string> Claude::places(const Machine& machine) const {
   const std::string own = machine.variable("CLAUDE_CONFIG_DIR");
   if (!own.empty()) return {own + "/projects"};
   return {machine.home + "/.claude/projects", machine.home + "/.config/claude/projects"};
+}
+
+bool Claude::is_session_name(std::string_view path) const {
+  if (!path.ends_with(".jsonl")) return false;
+  if (path.substr(path.rfind('/') + 1).starts_with("agent-")) return true;
+  // projects/<slug>/<session>.jsonl. What lies deeper belongs to a session.
+  constexpr std::string_view kProjects = "/projects/";
+  const std::size_t at = path.rfind(kProjects);
+  const std::string_view inside = path.substr(at == path.npos ? 0 : at + kProjects.size());
+  return std::count(inside.begin(), inside.end(), '/') < 2;
 }
 
 bool Claude::recognises(const std::string& path, std::string_view head) const {

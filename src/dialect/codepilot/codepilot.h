@@ -30,6 +30,7 @@ class Codepilot final : public Dialect {
   std::vector<Pick> conversation(std::span<const StoredRecord> records,
                                  std::uint32_t at) const override;
   Result<Written> write(const Transcript& transcript) const override;
+  bool writes_cost() const override { return true; }
 };
 
 /// "2026-03-01 09:30:00", as CodePilot writes times, in RFC 3339; empty when it is no time.

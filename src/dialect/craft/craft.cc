@@ -93,6 +93,11 @@ std::vector<std::string> Craft::places(const Machine& machine) const {
   return places;
 }
 
+// A workspace holds all kinds of files.
+bool Craft::is_session_name(std::string_view path) const {
+  return path.ends_with("/session.jsonl");
+}
+
 bool Craft::recognises(const std::string& path, std::string_view head) const {
   if (!path.ends_with(kFile) && !path.ends_with(kTemporary)) return false;
   while (true) {

@@ -87,6 +87,11 @@ std::vector<std::string> Gemini::places(const Machine& machine) const {
   return {machine.home + "/.gemini/tmp"};
 }
 
+// The directory of a project holds all kinds of files.
+bool Gemini::is_session_name(std::string_view path) const {
+  return path.ends_with(".jsonl") && path.find("/chats/") != std::string_view::npos;
+}
+
 bool Gemini::recognises(const std::string& path, std::string_view head) const {
   if (is_checkpoint(path)) return true;
   // A document's head is cut somewhere; its first members are whole.

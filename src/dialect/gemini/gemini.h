@@ -22,6 +22,7 @@ class Gemini final : public Dialect {
   std::string_view name() const override { return "gemini"; }
   std::vector<std::string> places(const Machine& machine) const override;
   bool recognises(const std::string& path, std::string_view head) const override;
+  bool is_session_name(std::string_view path) const override;
   Result<std::unique_ptr<Reader>> open(const Source& source, fs::HostFiles& files,
                                        const ReadPosition& from) const override;
   bool leads(std::string_view kind) const override;

@@ -25,6 +25,7 @@ class Opencode final : public Dialect {
   std::string_view name() const override { return "opencode"; }
   std::vector<std::string> places(const Machine& machine) const override;
   bool recognises(const std::string& path, std::string_view head) const override;
+  bool is_session_name(std::string_view) const override { return false; }  // no lines
   Result<std::vector<Source>> sources(const std::string& path, fs::HostFiles& files) const override;
   Result<std::unique_ptr<Reader>> open(const Source& source, fs::HostFiles& files,
                                        const ReadPosition& from) const override;
@@ -34,6 +35,7 @@ class Opencode final : public Dialect {
   std::vector<Pick> conversation(std::span<const StoredRecord> records,
                                  std::uint32_t at) const override;
   Result<Written> write(const Transcript& transcript) const override;
+  bool writes_cost() const override { return true; }
 };
 
 }  // namespace quipu::dialect::opencode
