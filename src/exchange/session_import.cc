@@ -1,5 +1,6 @@
 #include "exchange/session_import.h"
 
+#include <algorithm>
 #include <deque>
 #include <set>
 
@@ -205,7 +206,9 @@ Result<bool> SessionImport::is_of_this_source(const Lineage& stored) {
 bool SessionImport::lies_elsewhere() const {
   const std::string marked = stored_->read_from();
   const std::string& last = marked.empty() ? first_read_from_ : marked;
-  return last != name_of(*source_) && files_.stat(last.substr(0, last.rfind('#'))).ok();
+  if (last == name_of(*source_)) return false;
+  const std::size_t part = source_->part.empty() ? 0 : source_->part.size() + 1;
+  return files_.stat(last.substr(0, last.size() - std::min(part, last.size()))).ok();
 }
 
 Result<void> SessionImport::begin(const std::string& id, const dialect::Outline& outline) {

@@ -6,7 +6,8 @@
 namespace quipu {
 namespace {
 
-const std::string kHere = "/home/ada/.pi/agent/sessions/--data--/2026_s1.jsonl";
+// What a name may have in it is no part of a database.
+const std::string kHere = "/home/ada/.pi/agent/sessions/--c#--/2026_s1.jsonl";
 const std::string kThere = "/home/ada/.pi/agent/sessions/--kept--/2026_s1.jsonl";
 const std::string kText =
     R"({"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/data"})"
