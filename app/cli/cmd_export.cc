@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands.h"
+#include "cli/hand_over.h"
 #include "cli/ids.h"
 #include "cli/import_json.h"
 #include "cli/new_files.h"
@@ -33,25 +34,43 @@ Result<int> run_export(Context& context, const ExportArguments& arguments) {
   if (!store) return std::move(store).error();
   auto id = resolve_session(store->sessions(), arguments.session);
   if (!id) return std::move(id).error();
+  HandOver over;  // outlives what is written there
   NewFiles files;
-  auto report = export_session(
-      *store, *id,
-      {.to = arguments.to,
-       .head = {},
-       .normalise = arguments.normalise,
-       .install = arguments.install,
-       .directory = arguments.out},
-      [&](const std::string& path, std::string_view bytes) { return files.write(path, bytes); });
+  auto report =
+      export_session(*store, *id,
+                     {.to = arguments.to,
+                      .head = {},
+                      .normalise = arguments.normalise,
+                      .install = arguments.install,
+                      .directory = arguments.out},
+                     [&](const std::string& path, std::string_view bytes) -> Result<void> {
+                       // Where it is to be installed and has no place, the agent's program takes it
+                       // in.
+                       if (!arguments.install || path.starts_with('/'))
+                         return files.write(path, bytes);
+                       auto waiting = over.path_of(path);
+                       return waiting ? files.write(*waiting, bytes) : std::move(waiting).error();
+                     });
   if (!report) return std::move(report).error();
   for (const ExportedIndex& index : report->indexes) {
     if (auto replaced = files.replace(index); !replaced) return std::move(replaced).error();
   }
   if (auto finished = files.finish(); !finished) return std::move(finished).error();
+  const bool is_taken_in = !report->taken_in_by.empty();
+  if (is_taken_in) {
+    if (auto taken = over.run(*report); !taken) return std::move(taken).error();
+  }
   if (context.json) {
-    context.out.data_line(export_report_json(*report, files.paths()));
+    context.out.data_line(
+        export_report_json(*report, is_taken_in ? std::vector<std::string>() : files.paths()));
     return kExitOk;
   }
-  for (const std::string& path : files.paths()) context.out.data_line(path);
+  if (is_taken_in) {
+    context.out.data_line(report->agent_session);
+    context.note(fmt::format("{} has taken it in", arguments.to));
+  } else {
+    for (const std::string& path : files.paths()) context.out.data_line(path);
+  }
   if (!report->lost.empty() && !arguments.report) {
     context.note(fmt::format(
         "{} could not be carried over: --report says what",
@@ -81,7 +100,9 @@ void add_export(CommandLine& line) {
                   "to its own agent: write anew instead of giving the records back")
             .footer(
                 "To the agent that it was imported from, every record comes back byte for byte.\n"
-                "Nothing is overwritten. With --json: {session, to, files, lost}.");
+                "Nothing is overwritten. What an agent keeps in a database its own program takes "
+                "in:\n"
+                "`opencode import`. With --json: {session, to, agentSession, files, lost}.");
       },
       run_export);
 }

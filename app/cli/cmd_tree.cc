@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "cli/pager.h"
 #include "cli/times.h"
 #include "cli/tree_layout.h"
+#include "quipu/conversation.h"
 
 namespace quipu::cli {
 namespace {
@@ -18,6 +20,7 @@ namespace {
 using Ordinal = SessionTree::Ordinal;
 
 constexpr std::size_t kSpeakerColumns = 12;
+constexpr std::size_t kPreviewColumns = 120;
 
 struct TreeArguments {
   std::string session;
@@ -53,17 +56,35 @@ struct Label {
   std::string preview;
 };
 
-Result<std::vector<Label>> read_labels(Context& context, EntryReader& reader, Ordinal count) {
+Label label_of(const Context& context, std::string_view speaker, std::string_view preview) {
   const Charset charset = context.out.terminal().charset();
   const std::string_view ellipsis = Glyphs::of(context.out.terminal()).ellipsis;
+  return {.speaker = cut(safe_line(speaker, charset), kSpeakerColumns, ellipsis),
+          .preview = cut(safe_line(preview, charset), kPreviewColumns, ellipsis)};
+}
+
+Result<std::vector<Label>> read_labels(Context& context, Store& store, const std::string& session,
+                                       EntryReader& reader, Ordinal count) {
   std::vector<Label> labels(count);
-  for (Label& label : labels) {
+  std::unordered_map<std::string, Ordinal> bare;  // whose parts may lie beside them
+  for (Ordinal at = 0; at < count; ++at) {
     auto entry = reader.next();
     if (!entry) return std::move(entry).error();
     if (!entry->has_value()) break;
     if ((*entry)->is_fact) continue;
-    label.speaker = cut(safe_line(speaker_of(**entry), charset), kSpeakerColumns, ellipsis);
-    label.preview = cut(safe_line(preview_of(**entry), charset), 120, ellipsis);
+    labels[at] = label_of(context, speaker_of(**entry), preview_of(**entry));
+    const bool is_of_agent = (*entry)->type.find('.') != std::string_view::npos;
+    if (is_of_agent && !has_parts(**entry)) bare.emplace((*entry)->id, at);
+  }
+  if (bare.empty()) return labels;
+  auto said = read_conversation(store, session);
+  if (!said) return std::move(said).error();
+  for (const Utterance& utterance : *said) {
+    const auto found = bare.find(utterance.entry_id);
+    if (found == bare.end() || utterance.message.parts.empty()) continue;
+    labels[found->second] =
+        label_of(context, name(utterance.message.role), preview_of(utterance.message));
+    bare.erase(found);
   }
   return labels;
 }
@@ -132,7 +153,7 @@ class TreePrinter {
   std::size_t speaker_columns_ = 0;
 };
 
-Result<void> print_drawing(Context& context, SessionStore& sessions, const std::string& id,
+Result<void> print_drawing(Context& context, Store& store, const std::string& id,
                            const SessionTree& tree) {
   const std::vector<TreeLine> lines = lay_out(tree);
   if (lines.empty()) {
@@ -141,9 +162,9 @@ Result<void> print_drawing(Context& context, SessionStore& sessions, const std::
   }
   auto ids = entry_ids(tree);
   if (!ids) return std::move(ids).error();
-  auto reader = sessions.read_session(id, {.count = tree.size()});
+  auto reader = store.sessions().read_session(id, {.count = tree.size()});
   if (!reader) return std::move(reader).error();
-  auto labels = read_labels(context, *reader, tree.size());
+  auto labels = read_labels(context, store, id, *reader, tree.size());
   if (!labels) return std::move(labels).error();
 
   Pager pager;
@@ -170,8 +191,8 @@ Result<int> run_tree(Context& context, const TreeArguments& arguments) {
   auto& [store, id] = *opened;
   auto tree = store.sessions().session_tree(id);
   if (!tree) return std::move(tree).error();
-  auto printed = context.json ? print_json(context, *tree)
-                              : print_drawing(context, store.sessions(), id, *tree);
+  auto printed =
+      context.json ? print_json(context, *tree) : print_drawing(context, store, id, *tree);
   if (!printed) return std::move(printed).error();
   return kExitOk;
 }

@@ -59,6 +59,7 @@ std::string import_source_json(const ImportSource& source) {
 std::string export_report_json(const ExportReport& report, const std::vector<std::string>& files) {
   JsonWriter json;
   json.begin_object().member("session", report.session_id).member("to", report.to);
+  json.optional_member("agentSession", report.agent_session);
   json.member("files", files).key("lost").begin_array();
   for (const ExportLoss& loss : report.lost) {
     json.begin_object()

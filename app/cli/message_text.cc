@@ -73,11 +73,34 @@ void add_part(std::vector<Block>& out, const Part& part) {
   }
 }
 
+std::string first_words(std::vector<Block> blocks) {
+  // What is said says more than what was thought.
+  std::stable_partition(blocks.begin(), blocks.end(),
+                        [](const Block& block) { return block.kind != Kind::kThinking; });
+  for (const Block& block : blocks) {
+    std::string text = block.kind == Kind::kToolResult ? std::string() : block.label;
+    if (!text.empty() && !block.text.empty()) text += ' ';
+    text += block.text;
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) continue;
+    if (text.size() <= kPreviewBytes) return text;
+    // Not in the middle of a character.
+    std::size_t end = kPreviewBytes;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80) --end;
+    return text.substr(0, end);
+  }
+  return {};
+}
+
 }  // namespace
+
+bool has_parts(const EntryView& entry) { return !message_of(entry).parts.empty(); }
 
 std::string speaker_of(const EntryView& entry) {
   const std::string role = JsonView(message_in(entry)).member("role").string();
-  return role.empty() ? std::string(entry.type) : role;
+  if (!role.empty()) return role;
+  const bool is_of_agent = entry.type.find('.') != std::string_view::npos;
+  const Message message = is_of_agent ? message_of(entry) : Message();
+  return std::string(message.parts.empty() ? entry.type : name(message.role));
 }
 
 std::vector<Block> blocks_of(const Message& message) {
@@ -97,23 +120,8 @@ std::vector<Block> blocks_of(const EntryView& entry) {
   return blocks;
 }
 
-std::string preview_of(const EntryView& entry) {
-  std::vector<Block> blocks = blocks_of(entry);
-  // What is said says more than what was thought.
-  std::stable_partition(blocks.begin(), blocks.end(),
-                        [](const Block& block) { return block.kind != Kind::kThinking; });
-  for (const Block& block : blocks) {
-    std::string text = block.kind == Kind::kToolResult ? std::string() : block.label;
-    if (!text.empty() && !block.text.empty()) text += ' ';
-    text += block.text;
-    if (text.find_first_not_of(" \t\r\n") == std::string::npos) continue;
-    if (text.size() <= kPreviewBytes) return text;
-    // Not in the middle of a character.
-    std::size_t end = kPreviewBytes;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80) --end;
-    return text.substr(0, end);
-  }
-  return {};
-}
+std::string preview_of(const EntryView& entry) { return first_words(blocks_of(entry)); }
+
+std::string preview_of(const Message& message) { return first_words(blocks_of(message)); }
 
 }  // namespace quipu::cli

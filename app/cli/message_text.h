@@ -20,6 +20,10 @@ struct Block {
   std::string text;
 };
 
+/// Whether the entry alone says what its message says. Some agents keep the parts of one beside
+/// it: the conversation has them (`read_conversation`).
+bool has_parts(const EntryView& entry);
+
 /// Who speaks: the message's role, else the entry's type.
 std::string speaker_of(const EntryView& entry);
 
@@ -29,5 +33,6 @@ std::vector<Block> blocks_of(const Message& message);
 
 /// The first words, for one line of a tree.
 std::string preview_of(const EntryView& entry);
+std::string preview_of(const Message& message);
 
 }  // namespace quipu::cli

@@ -5,7 +5,7 @@
 // their order, also the damaged ones; where its format allows it, followed by what was said
 // since. To another agent: the conversation at the head, in that agent's form. What that
 // form has no place for is in `lost`, and so is what is not part of that conversation: other
-// branches, what was compacted, labels, recorded cost.
+// branches where the agent has none, what was compacted, labels, recorded cost.
 //
 // Thread-safety: every call from every thread.
 #pragma once
@@ -32,8 +32,9 @@ struct ExportOptions {
   /// To its own agent: write the conversation anew instead of giving the records
   /// back.
   bool normalise = false;
-  /// Name the files by where the agent looks for them on this machine: absolute paths.
-  /// `unsupported` for agents that take sessions in another way.
+  /// Name the files by where the agent looks for them on this machine: absolute paths. Of an
+  /// agent that takes files in itself (`ExportReport::taken_in_by`): by themselves.
+  /// `unsupported` for sessions of its own that such an agent takes in no more.
   bool install = false;
   /// Else: below this directory. Empty: by themselves, as if nothing were there.
   std::string directory{};
@@ -65,6 +66,12 @@ struct ExportReport {
   /// Relative to the directory that the agent keeps its files in (`install`: absolute;
   /// `directory`: below it), in the order they were written.
   std::vector<std::string> files;
+  /// With `install`, of an agent that keeps all in a database of its own: the words of the
+  /// command that takes in a file, whose path comes behind them. It is the caller's to run it,
+  /// in `cwd` if that is there. Empty: the agent finds the files where they are.
+  std::vector<std::string> taken_in_by{};
+  /// The directory that the session works in; may be empty.
+  std::string cwd{};
   /// What the session still has to be added to.
   std::vector<ExportedIndex> indexes{};
   std::vector<ExportLoss> lost;

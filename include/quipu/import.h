@@ -54,6 +54,15 @@ struct ImportSource {
   std::shared_ptr<dialect::Database> database{};
   std::string index{};
   std::string state{};
+
+  /// The file of `path` as it was when it was found. What comes to it later is new the next
+  /// time, if it was not read already. `inode` 0: nobody has looked.
+  struct Seen {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t size = 0;
+    std::int64_t modified_ns = 0;
+  } seen{};
 };
 
 /// What could not be looked at, or not be read as it should be.

@@ -67,6 +67,8 @@ struct Part {
   /// Members nobody here knows: a JSON object, or empty. For kOther the whole part.
   std::string extra{};
 
+  bool operator==(const Part&) const = default;
+
   static Part of_text(std::string text);
   static Part of_tool_use(std::string id, std::string tool, std::string input);
   static Part of_tool_result(std::string tool_use_id, std::string output, bool is_error = false);
@@ -97,6 +99,8 @@ struct Message {
   std::optional<Usage> usage{};
   /// Members nobody here knows: a JSON object, or empty.
   std::string extra{};
+
+  bool operator==(const Message&) const = default;
 
   static Message user(std::string text);
   static Message assistant(std::string text);

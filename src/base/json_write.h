@@ -5,6 +5,9 @@
 //   out.begin_object().member("id", id).key("input").raw(bytes).end_object();
 #pragma once
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -45,6 +48,12 @@ class Writer {
   template <std::integral T>
   Writer& value(T number) {
     return raw(std::to_string(number));
+  }
+  /// The shortest text that reads as the same number; JSON knows finite ones alone.
+  Writer& value(double number) {
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+    return raw(std::isfinite(number) ? std::string_view(digits.data(), end.ptr) : "null");
   }
   /// JSON as it stands.
   Writer& raw(std::string_view json) {

@@ -74,9 +74,11 @@ std::string format_timestamp(std::int64_t unix_ms) {
 std::optional<std::int64_t> parse_timestamp(std::string_view text) {
   constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
   if (text.size() <= kShape.size()) return std::nullopt;
+  bool fits = true;  // without a way out of the loop all places are compared at once
   for (std::size_t i = 0; i < kShape.size(); ++i) {
-    if (kShape[i] == 'd' ? !is_digit(text[i]) : text[i] != kShape[i]) return std::nullopt;
+    fits &= kShape[i] == 'd' ? is_digit(text[i]) : text[i] == kShape[i];
   }
+  if (!fits) return std::nullopt;
   const year_month_day date{std::chrono::year{get(text, 0, 4)},
                             std::chrono::month{static_cast<unsigned>(get(text, 5, 2))},
                             std::chrono::day{static_cast<unsigned>(get(text, 8, 2))}};

@@ -37,6 +37,7 @@ std::string attached_payload(std::string_view sha256, std::uint64_t bytes,
 }
 
 std::string encode_meta(const CarriedMeta& meta) {
+  if (meta == CarriedMeta()) return {};  // as nearly all are
   std::string text;
   json::Writer out(text);
   out.begin_object();
@@ -47,7 +48,7 @@ std::string encode_meta(const CarriedMeta& meta) {
   out.text_member("sourceParent", meta.source_parent);
   out.text_member("supersedes", meta.supersedes);
   out.end_object();
-  return text == "{}" ? std::string() : text;
+  return text;
 }
 
 CarriedMeta read_meta(std::string_view meta) {

@@ -34,6 +34,8 @@ struct CarriedMeta {
   std::string problem;
   std::string source_parent;
   std::string supersedes;
+
+  bool operator==(const CarriedMeta&) const = default;
 };
 
 /// The payload, and how it is carried. For records that are not large.

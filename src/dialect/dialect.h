@@ -127,6 +127,8 @@ class Dialect {
   virtual Result<Written> write(const Transcript& transcript) const = 0;
   /// Whether these files say what answers cost, each of them or all together.
   virtual bool writes_cost() const { return false; }
+  /// Whether they have `Transcript::asides`.
+  virtual bool writes_branches() const { return false; }
   /// Whether what follows this record can be written by itself (`Transcript::after`): as the
   /// rest of the file that ends with it.
   virtual bool goes_on_from(std::string_view /*record*/) const { return false; }
@@ -138,6 +140,10 @@ class Dialect {
   /// calls it. The default: the same.
   virtual Result<std::string> name_on(const Machine& machine, const std::string& name,
                                       const std::string& cwd) const;
+  /// The words of the command that takes in a file of `write`, of an agent that keeps all in a
+  /// database which only its program should write; the file's path comes behind them. Empty:
+  /// it finds the files where they lie.
+  virtual std::vector<std::string> takes_in_by() const { return {}; }
   /// What the file is called that holds something of every session, and lies beside the
   /// place; empty: there is none. `write` and an import give a session's part of it.
   virtual std::string_view index_name() const { return {}; }

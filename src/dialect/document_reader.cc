@@ -45,7 +45,7 @@ Result<Document> Document::parse(std::string text, std::string_view list) {
 }
 
 Result<std::string> read_document(fs::HostFile& file) {
-  TRY_ASSIGN(const fs::HostStat stat, file.stat());
+  const fs::HostStat stat = file.stat();
   if (stat.size > kDocumentBytesMax) {
     return Error(Code::kTooLarge, "a document of " + std::to_string(stat.size) + " bytes");
   }

@@ -9,20 +9,7 @@
 namespace quipu::dialect {
 namespace {
 
-// Most files are read at once; a large one in pieces.
-constexpr std::size_t kChunkMin = std::size_t{16} << 10;
-constexpr std::size_t kChunkMax = std::size_t{1} << 20;
-constexpr std::size_t kFirstPeek = std::size_t{16} << 10;
-
 bool ends_with_return(std::string_view text) { return text.ends_with('\r'); }
-
-// The first object of a text that begins with one; empty when it does not.
-std::string_view first_object(std::string_view text) {
-  if (!text.starts_with('{')) return {};
-  json::Cursor cursor(text);
-  const std::string_view object = cursor.take();
-  return object.size() < text.size() && json::is_object(object) ? object : std::string_view();
-}
 
 // A line in short, made while it goes by: JSON without its long strings, and without the
 // end of lists that are long even so, but for the outer ones. Checks nothing: of a line that
@@ -107,133 +94,57 @@ class Abridger {
 
 }  // namespace
 
-const json::Member* Fields::find(std::string_view key) const {
-  for (std::size_t i = members_.size(); i-- > 0;) {
-    const std::string_view own = members_[i].key;
-    if (has_plain_keys_ ? own == key : json::key_equals(own, key)) return &members_[i];
-  }
-  return nullptr;
-}
-
-std::string Fields::text(std::string_view key) const {
-  std::string text;
-  read(key, text);
-  return text;
-}
-
-void Fields::read(std::string_view key, std::string& into) const {
-  const json::Member* member = find(key);
-  if (member == nullptr || member->kind != json::Kind::kString) return into.clear();
-  const std::string_view text = member->value.substr(1, member->value.size() - 2);
-  if (text.find('\\') == std::string_view::npos) {
-    into = text;
-  } else {
-    into = json::decode_string(text);
-  }
-}
-
-bool Fields::is_true(std::string_view key) const {
-  const json::Member* member = find(key);
-  return member != nullptr && member->value == "true";
-}
-
-std::string_view Fields::object(std::string_view key) const {
-  const json::Member* member = find(key);
-  return member != nullptr && member->kind == json::Kind::kObject ? member->value
-                                                                  : std::string_view();
-}
-
-LineReader::LineReader(std::unique_ptr<fs::HostFile> file, Outline outline, ReadPosition from,
-                       Describe describe)
-    : file_(std::move(file)),
+LineReader::LineReader(LineWindow file, Outline outline, Describe describe)
+    : window_(std::move(file)),
       outline_(std::move(outline)),
       describe_(std::move(describe)),
-      offset_(from.offset),
-      settled_(from.offset) {}
-
-// How much is read at a time. What a compressed file says of its size is too little.
-Result<std::size_t> LineReader::first_chunk() const {
-  TRY_ASSIGN(const fs::HostStat stat, file_->stat());
-  const std::uint64_t rest = stat.size > offset_ ? stat.size - offset_ : 0;
-  return static_cast<std::size_t>(std::clamp<std::uint64_t>(rest + 1, kChunkMin, kChunkMax));
-}
-
-// Reads on; what was given out is forgotten first. 0 at the end of the file.
-Result<std::size_t> LineReader::fill() {
-  if (at_end_) return std::size_t{0};
-  if (chunk_ == 0) {
-    TRY_ASSIGN(chunk_, first_chunk());
-  }
-  const std::string_view kept = rest();
-  if (capacity_ - kept.size() < chunk_) {
-    // Its bytes are written before they are read: no need to set them.
-    const std::size_t wanted = std::max(kept.size() + chunk_, 2 * capacity_);
-    auto larger = std::make_unique_for_overwrite<char[]>(wanted);
-    kept.copy(larger.get(), kept.size());
-    buffer_ = std::move(larger);
-    capacity_ = wanted;
-  } else {
-    std::memmove(buffer_.get(), kept.data(), kept.size());
-  }
-  from_ = 0;
-  to_ = kept.size();
-  TRY_ASSIGN(const std::size_t got, file_->read_at({buffer_.get() + to_, chunk_}, offset_));
-  to_ += got;
-  offset_ += got;
-  at_end_ = got < chunk_;
-  chunk_ = std::min(2 * chunk_, kChunkMax);
-  return got;
-}
-
-std::string_view LineReader::before_position(std::size_t bytes) const {
-  const std::uint64_t begin = offset_ - to_;  // of the buffer
-  if (settled_ < begin + bytes) return {};
-  return {buffer_.get() + (settled_ - bytes - begin), bytes};
+      settled_(window_.begin()) {
+  members_.reserve(kUsualMembers);
 }
 
 Result<bool> LineReader::next_line(Line& line) {
   std::size_t looked = 0;
   for (;;) {
-    const std::string_view rest = this->rest();
+    const std::string_view rest = window_.rest();
     const std::size_t at = rest.find('\n', looked);
-    if (at != std::string_view::npos) {
+    if (at != std::string_view::npos && at <= kRecordBytesMax) {
       line.text = rest.substr(0, at);
       line.end = rest.substr(at, 1);
       if (ends_with_return(line.text)) {
         line.text.remove_suffix(1);
         line.end = rest.substr(at - 1, 2);
       }
-      from_ += at + 1;
+      window_.take(at + 1);
       return true;
     }
     looked = rest.size();
     if (looked > kRecordBytesMax) return skip_large(line);
-    TRY_ASSIGN(const std::size_t got, fill());
+    TRY_ASSIGN(const std::size_t got, window_.fill());
     if (got == 0) break;
   }
-  line.text = rest();
+  line.text = window_.rest();
   line.end = {};
   line.torn = true;
-  from_ = to_;
+  window_.take(line.text.size());
   return !line.text.empty();
 }
 
 // A line that is too long for an entry: its end is looked for, its bytes are not kept.
 Result<bool> LineReader::skip_large(Line& line) {
   Abridger abridger;
-  for (std::size_t at = std::string_view::npos; at == std::string_view::npos;) {
-    abridger.add(rest());
-    line.large_size += rest().size();
-    from_ = to_;
-    TRY_ASSIGN(const std::size_t got, fill());
-    line.torn = got == 0;
-    if (line.torn) break;
-    at = rest().find('\n');
-    if (at == std::string_view::npos) continue;
-    abridger.add(rest().substr(0, at));
-    line.large_size += at;
-    line.end = "\n";
-    from_ = at + 1;
+  while (!line.torn && line.end.empty()) {
+    const std::size_t at = window_.rest().find('\n');
+    const std::string_view some = window_.rest().substr(0, at);
+    abridger.add(some);
+    line.large_size += some.size();
+    window_.take(some.size());
+    if (at != std::string_view::npos) {
+      line.end = "\n";
+      window_.take(line.end.size());
+    } else {
+      TRY_ASSIGN(const std::size_t got, window_.fill());
+      line.torn = got == 0;
+    }
   }
   abridged_ = abridger.take();
   return true;
@@ -242,9 +153,9 @@ Result<bool> LineReader::skip_large(Line& line) {
 // Nearly every line is an object in the buffer, its line end right behind it: found by
 // the look that checks it.
 bool LineReader::take_whole(Record& record) {
-  const std::string_view rest = this->rest();
+  const std::string_view rest = window_.rest();
   const auto [size, has_plain_keys] = json::scan_leading_line(rest, members_);
-  if (size == 0) return false;
+  if (size == 0 || size > kRecordBytesMax) return false;
   const std::string_view after = rest.substr(size, 2);
   const std::size_t end = after.starts_with('\n') ? 1 : after == "\r\n" ? 2 : 0;
   if (end == 0) return false;
@@ -252,7 +163,7 @@ bool LineReader::take_whole(Record& record) {
   record.end = rest.substr(size, end);
   record.is_line = true;
   describe_(Fields(members_, has_plain_keys), record);
-  from_ += size + end;
+  window_.take(size + end);
   settled_ += size + end;
   return true;
 }
@@ -331,31 +242,6 @@ bool LineReader::describe_lenient(std::string_view text, Record& record) {
   describe_(Fields(members_), record);
   record.problem = "not_strict";
   return true;
-}
-
-Result<void> peek_lines(fs::HostFile& file, std::size_t bytes_max,
-                        const std::function<bool(const Fields&)>& see) {
-  std::string text;
-  std::size_t seen = 0;
-  std::vector<json::Member> members;
-  for (std::size_t size = std::min(kFirstPeek, bytes_max);; size = std::min(4 * size, bytes_max)) {
-    const std::size_t before = text.size();
-    text.resize(size);
-    TRY_ASSIGN(const std::size_t got, file.read_at(std::span(text).subspan(before), before));
-    text.resize(before + got);
-    const bool is_all = text.size() < size || size == bytes_max;
-    while (seen < text.size()) {
-      const std::size_t end = text.find('\n', seen);
-      if (end == std::string::npos && !is_all) break;
-      std::string_view line = std::string_view(text).substr(seen, end - seen);
-      const bool is_first = seen == 0;
-      seen += line.size() + 1;
-      if (is_first && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
-      if (const std::string_view object = first_object(line); !object.empty()) line = object;
-      if (json::scan_object(line, members).ok() && !see(Fields(members))) return {};
-    }
-    if (is_all) return {};
-  }
 }
 
 }  // namespace quipu::dialect

@@ -16,32 +16,11 @@
 #include <vector>
 
 #include "base/json_line.h"
+#include "dialect/fields.h"
+#include "dialect/line_window.h"
 #include "dialect/reader.h"
 
 namespace quipu::dialect {
-
-/// The members of a record, as far as they are asked for. Those of a record that no
-/// strict reader takes (half a surrogate pair, bytes that are no UTF-8) read as U+FFFD
-/// there.
-class Fields {
- public:
-  /// `has_plain_keys`: none of the keys has escapes.
-  explicit Fields(std::span<const json::Member> members, bool has_plain_keys = false)
-      : members_(members), has_plain_keys_(has_plain_keys) {}
-  /// Null when there is none. Of several the last: as JavaScript has it.
-  const json::Member* find(std::string_view key) const;
-  /// A string's text; empty when it is none.
-  std::string text(std::string_view key) const;
-  /// The same into a string whose memory is used again.
-  void read(std::string_view key, std::string& into) const;
-  bool is_true(std::string_view key) const;
-  /// An object's members as they stand; empty when it is none.
-  std::string_view object(std::string_view key) const;
-
- private:
-  std::span<const json::Member> members_;
-  bool has_plain_keys_;
-};
 
 class LineReader : public Reader {
  public:
@@ -50,13 +29,14 @@ class LineReader : public Reader {
   using Describe = std::function<void(const Fields& fields, Record& record)>;
 
   /// `outline` is what the caller found in the file's first lines.
-  LineReader(std::unique_ptr<fs::HostFile> file, Outline outline, ReadPosition from,
-             Describe describe);
+  LineReader(LineWindow file, Outline outline, Describe describe);
 
   const Outline& outline() const override { return outline_; }
   Result<bool> next(Record& record) override;
   ReadPosition position() const override { return {.offset = settled_}; }
-  std::string_view before_position(std::size_t bytes) const override;
+  std::string_view before_position(std::size_t bytes) const override {
+    return window_.before(settled_, bytes);
+  }
 
  private:
   /// Where the next line ends: at a line end in the buffer, at the end of the
@@ -70,25 +50,14 @@ class LineReader : public Reader {
   bool take_whole(Record& record);
   Result<bool> next_line(Line& line);
   Result<bool> skip_large(Line& line);
-  Result<std::size_t> first_chunk() const;
-  Result<std::size_t> fill();
-  /// What is read and not yet given out.
-  std::string_view rest() const { return {buffer_.get() + from_, to_ - from_}; }
   void judge(std::string_view text, Record& record);
   void take_large(const Line& line, Record& record);
   bool describe_lenient(std::string_view text, Record& record);
 
-  std::unique_ptr<fs::HostFile> file_;
+  LineWindow window_;
   Outline outline_;
   Describe describe_;
 
-  std::unique_ptr<char[]> buffer_;
-  std::size_t capacity_ = 0;
-  std::size_t from_ = 0;   // of what is not yet given out
-  std::size_t to_ = 0;     // of what is read
-  std::size_t chunk_ = 0;  // to be read next; 0: nothing was read yet
-  bool at_end_ = false;
-  std::uint64_t offset_;    // of the end of the buffer in the file
   std::uint64_t settled_;   // after the last whole record
   std::string_view fused_;  // what is left of a line with several objects
   std::string_view fused_end_;
@@ -105,10 +74,5 @@ class WholeLineReader final : public LineReader {
   ReadPosition position() const override { return {}; }
   bool is_whole() const override { return true; }
 };
-
-/// The lines at the beginning of a file that are JSON objects, at most `bytes_max`
-/// bytes: calls `see` with each until it answers false.
-Result<void> peek_lines(fs::HostFile& file, std::size_t bytes_max,
-                        const std::function<bool(const Fields&)>& see);
 
 }  // namespace quipu::dialect

@@ -1,6 +1,7 @@
 // Note: what one record says of its session as a whole.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ struct Note {
   /// The user asked something here: what, or its beginning. Not what an agent puts
   /// into the user's mouth.
   std::optional<std::string> prompt;
+  /// How often more in the same record.
+  std::uint32_t further_prompts = 0;
   std::optional<std::string> title;
   bool title_is_given = false;
   /// The record that the title speaks of: a session that does not have it has a title

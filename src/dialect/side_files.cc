@@ -59,7 +59,7 @@ Result<bool> SideFiles::next(Record& record) {
 
 Result<void> SideFiles::read_file(Record& record) {
   TRY_ASSIGN(const auto file, files_.open(source_.files[at_]));
-  TRY_ASSIGN(const fs::HostStat stat, file->stat());
+  const fs::HostStat stat = file->stat();
   if (stat.size > kRecordBytesMax / 2) {  // as text it may be twice as long
     record.large_size = stat.size;
     return {};

@@ -2,6 +2,8 @@
 // becomes of it there.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +16,14 @@ struct TranscriptMessage {
   std::string entry_id;
   std::string timestamp;  // RFC 3339
   Message message;
+};
+
+/// A message on another branch.
+struct Aside {
+  /// The place of the one that it follows: in `Transcript::messages`, or behind them in
+  /// `Transcript::asides`.
+  std::size_t follows = 0;
+  TranscriptMessage message;
 };
 
 /// What a transcript goes on from: the records of a session that the agent wrote itself.
@@ -31,12 +41,49 @@ struct Transcript {
   std::string provider;
   /// Oldest first; calls stand before their results.
   std::vector<TranscriptMessage> messages;
+  /// What else was said, in branches that leave them, for agents that have branches. None
+  /// follows the end of the conversation (`last_said`): an agent that goes on with the newest
+  /// would go on there. What one follows stands before it.
+  std::vector<Aside> asides{};
   /// Then only what follows is in `messages`, and is to be written.
   std::optional<Continued> after{};
   /// The ids that the new session and its records get come from here, so that the
   /// same transcript gives the same bytes.
   std::string seed;
 };
+
+/// The place of the last of `messages` that is a line in every file: some agents have none for
+/// instructions and what is for a screen only. 0 when there is none.
+inline std::size_t last_said(const Transcript& transcript) {
+  for (std::size_t place = transcript.messages.size(); place-- > 0;) {
+    const Message& message = transcript.messages[place].message;
+    const auto is_said = [](const Part& part) {
+      return part.type != PartType::kStatus && part.type != PartType::kOther;
+    };
+    const bool is_any = std::any_of(message.parts.begin(), message.parts.end(), is_said);
+    if (message.role != Role::kSystem && is_any) return place;
+  }
+  return 0;
+}
+
+/// All messages, each behind the one that it follows, and the end of the conversation last: an
+/// agent that goes on with the newest goes on there. `write(message, before)` gives the id that
+/// what follows it hangs on; `before` is that of what it follows itself, `first` of nothing.
+template <class Write>
+void each_with_asides(const Transcript& transcript, const std::string& first, Write write) {
+  const std::size_t own = transcript.messages.size();
+  std::vector<std::string> ids(own + transcript.asides.size());
+  const auto put = [&](std::size_t place) {
+    ids[place] = write(transcript.messages[place], place == 0 ? first : ids[place - 1]);
+  };
+  const std::size_t last = last_said(transcript);
+  for (std::size_t place = 0; place < last; ++place) put(place);
+  for (std::size_t i = 0; i < transcript.asides.size(); ++i) {
+    const Aside& aside = transcript.asides[i];
+    ids[own + i] = write(aside.message, ids[aside.follows]);
+  }
+  for (std::size_t place = last; place < own; ++place) put(place);
+}
 
 /// Something that the other format has no place for.
 struct Loss {

@@ -13,12 +13,15 @@ const std::map<std::string, std::string> kNoVariables;
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+// A variable may name a place from the current directory on.
+std::string whole(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
 Error no_place(const dialect::Dialect& dialect, const std::string& path) {
   return Error(Code::kUnsupported, path + ": " + std::string(dialect.name()) +
                                        " looks for its sessions in no directory that we know")
-      .with_hint(
-          "write it somewhere with --out; an agent that keeps all in a database takes "
-          "it in itself (`opencode import FILE`)");
+      .with_hint("write it somewhere with --out");
 }
 
 }  // namespace
@@ -37,7 +40,7 @@ Result<std::string> installed_path(const dialect::Dialect& dialect, const std::s
     const auto file = std::find_if(places.begin(), places.end(), [&](const std::string& place) {
       return last_name(place) == there;
     });
-    return file != places.end() ? Result<std::string>(*file) : no_place(dialect, name);
+    return file != places.end() ? Result<std::string>(whole(*file)) : no_place(dialect, name);
   }
   // The place of that name which exists; else the first one, which the agent would make.
   // A place that the user has moved has any name.
@@ -50,7 +53,7 @@ Result<std::string> installed_path(const dialect::Dialect& dialect, const std::s
     }
   }
   if (best == nullptr) return no_place(dialect, name);
-  return std::filesystem::path(*best + there.substr(slash)).lexically_normal().string();
+  return whole(*best + there.substr(slash));
 }
 
 Result<std::string> name_in_place(const dialect::Dialect& dialect, const std::string& path,

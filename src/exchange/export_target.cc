@@ -55,11 +55,14 @@ Result<void> ExportTarget::finish(ExportReport& report) {
     }
   }
   report.files = std::move(paths_);
+  if (options_.install) report.taken_in_by = dialect_.takes_in_by();
+  report.cwd = cwd_;
   return {};
 }
 
 Result<std::string> ExportTarget::path_of(const std::string& name) const {
   if (!is_below(name)) return Error(Code::kCorrupt, "no name for a file: " + name);
+  if (options_.install && !dialect_.takes_in_by().empty()) return name;
   if (options_.install) return installed_path(dialect_, name, cwd_, machine_);
   return options_.directory.empty() ? name : options_.directory + "/" + name;
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/try.h"
+#include "exchange/listed_files.h"
 
 namespace quipu::exchange {
 namespace {
@@ -11,17 +12,20 @@ namespace {
 using dialect::Dialect;
 using fs::HostKind;
 
-// Most files show whose they are by the first of these. More is read of one that does not,
-// and all that may be while its first line does not end.
+// Most files show whose they are by the first or second of these. More is read of one that
+// does not, and all that may be while its first line does not end.
+constexpr std::size_t kFirstBytes = std::size_t{4} << 10;
 constexpr std::size_t kHeadBytes = std::size_t{16} << 10;
 constexpr std::size_t kMoreBytes = std::size_t{1} << 20;
 constexpr int kDepthMax = 16;
+// Takes what nobody else does.
+constexpr std::string_view kLeast = "jsonl";
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 class Finder {
  public:
   Finder(fs::HostFiles& files, const KnownSources& known, std::int64_t since_ms)
-      : files_(files), known_(known), since_ms_(since_ms) {}
+      : files_(files), beside_(files), known_(known), since_ms_(since_ms) {}
 
   void walk(const std::string& path, const Place& place, bool was_named) {
     walk(path, place, was_named, 0);
@@ -58,7 +62,7 @@ class Finder {
         if (depth < kDepthMax) list(path, *stat, place, depth);
         break;
       case HostKind::kFile:
-        offer(path, *stat, place, was_named);
+        offer(path, *stat, nullptr, place, was_named);
         break;
       case HostKind::kLink:
         found_.problems.push_back({.path = path, .what = "symbolic link: not followed"});
@@ -74,14 +78,35 @@ class Finder {
     const auto names = files_.list(path);
     if (!names.ok()) return complain(path, names.error());
     for (const fs::HostName& name : *names) {
-      walk(path + "/" + name.name, place, false, depth + 1);
+      const std::string below = path + "/" + name.name;
+      // A file is opened to see whose it is. Of one that is known, or may be too old, a look
+      // may be enough.
+      if (name.kind == HostKind::kFile && since_ms_ == 0 && !is_known(below, place)) {
+        beside_.listed(path, *names);
+        open(below, place);
+      } else {
+        walk(below, place, false, depth + 1);
+      }
     }
   }
 
-  void offer(const std::string& path, const fs::HostStat& stat, const Place& place,
-             bool was_named) {
+  void open(const std::string& path, const Place& place) {
+    const auto file = files_.open(path);
+    if (file.ok()) return offer(path, (*file)->stat(), file->get(), place, false);
+    if (file.error().code() != Code::kNotFound) complain(path, file.error());
+  }
+
+  bool is_known(const std::string& path, const Place& place) const {
+    return std::any_of(place.dialects.begin(), place.dialects.end(), [&](const Dialect* dialect) {
+      return known_.find(dialect->name(), path) != nullptr;
+    });
+  }
+
+  // `file`: null when it is not open yet.
+  void offer(const std::string& path, const fs::HostStat& stat, fs::HostFile* file,
+             const Place& place, bool was_named) {
     if (since_ms_ != 0 && changed(path, stat) < since_ms_) return;
-    const auto dialect = whose(path, stat, place.dialects, was_named);
+    const auto dialect = whose(path, stat, file, place.dialects, was_named);
     if (!dialect.ok()) return complain(path, dialect.error());
     if (*dialect == nullptr) {
       if (was_named || is_missed(path, stat, place)) {
@@ -89,41 +114,63 @@ class Finder {
       }
       return;
     }
-    auto sources = (*dialect)->sources(path, files_);
+    auto sources = (*dialect)->sources(path, file == nullptr ? files_ : beside_);
     if (!sources.ok()) return complain(path, sources.error());
-    for (dialect::Source& source : *sources) add(std::move(source), stat, sources->size());
+    for (dialect::Source& source : *sources) {
+      if (source.path == path) {
+        add(std::move(source), stat, sources->size());
+      } else if (const auto own = files_.stat(source.path); own.ok()) {
+        // An agent may have written a session's file under another name, or moved to one.
+        add(std::move(source), *own, sources->size());
+      } else {
+        complain(source.path, own.error());
+      }
+    }
   }
 
   // Null: nobody's.
   Result<const Dialect*> whose(const std::string& path, const fs::HostStat& stat,
-                               const std::vector<const Dialect*>& dialects, bool was_named) {
+                               fs::HostFile* file, const std::vector<const Dialect*>& dialects,
+                               bool was_named) {
     for (const Dialect* dialect : dialects) {
       const KnownSource* known = known_.find(dialect->name(), path);
       if (known != nullptr && known->mark && known->mark->first == stat) return dialect;
     }
-    TRY_ASSIGN(const Dialect* const dialect, recognised(path, stat, dialects));
+    std::unique_ptr<fs::HostFile> opened;
+    if (file == nullptr) {
+      TRY_ASSIGN(opened, files_.open(path));
+      file = opened.get();
+    }
+    TRY_ASSIGN(const Dialect* const dialect, recognised(path, *file, dialects));
     if (dialect != nullptr || !was_named || dialects.size() != 1) return dialect;
     // Who names a file and its agent is believed, unless it is plainly another's.
     const Dialect* const named = dialects.front();
-    TRY_ASSIGN(const Dialect* const other, recognised(path, stat, dialect::all_dialects()));
-    if (other == nullptr || other->name() == "jsonl") return named;
+    TRY_ASSIGN(const Dialect* const other, recognised(path, *file, dialect::all_dialects()));
+    if (other == nullptr || other->name() == kLeast) return named;
     return Error(Code::kInvalidArgument, "no session of " + std::string(named->name()) +
                                              ", but one of " + std::string(other->name()));
   }
 
   // Whose it is by its content. Null: nobody's.
-  Result<const Dialect*> recognised(const std::string& path, const fs::HostStat& stat,
+  Result<const Dialect*> recognised(const std::string& path, fs::HostFile& file,
                                     std::span<const Dialect* const> dialects) {
+    const std::uint64_t all = file.stat().size;
     // What is no text shows at once what it is.
     const bool is_text = path.find(".json", path.rfind('/') + 1) != std::string::npos;
-    for (const std::size_t bytes : {kHeadBytes, kMoreBytes, dialect::kHeadBytesMax}) {
-      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, stat.size));
-      TRY_ASSIGN(const std::string head, files_.read(path, size));
+    for (const std::size_t bytes : {kFirstBytes, kHeadBytes, kMoreBytes, dialect::kHeadBytesMax}) {
+      head_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, all)));
+      TRY_ASSIGN(const std::size_t got, file.read_at(std::span(head_), 0));
+      std::string_view head = std::string_view(head_).substr(0, got);
+      // A line that is cut may look like another one's.
+      const bool is_cut = is_text && bytes == kFirstBytes && got < all;
+      if (is_cut) head = head.substr(0, head.rfind('\n') + 1);
+      if (is_cut && head.empty()) continue;
       for (const Dialect* dialect : dialects) {
-        if (dialect->recognises(path, head)) return dialect;
+        const bool waits = is_cut && dialect->name() == kLeast;
+        if (!waits && dialect->recognises(path, head)) return dialect;
       }
-      if (!is_text || stat.size <= bytes) break;
-      if (bytes == kMoreBytes && head.find('\n') != std::string::npos) break;
+      if (all <= bytes || (!is_text && bytes == kHeadBytes)) break;
+      if (bytes == kMoreBytes && head.find('\n') != std::string_view::npos) break;
     }
     return nullptr;
   }
@@ -163,7 +210,11 @@ class Finder {
                               .is_current = is_current,
                               .database = std::move(source.database),
                               .index = std::move(source.index),
-                              .state = std::move(source.state)});
+                              .state = std::move(source.state),
+                              .seen = {.device = stat.device,
+                                       .inode = stat.inode,
+                                       .size = stat.size,
+                                       .modified_ns = stat.modified_ns}});
   }
 
   void complain(const std::string& path, const Error& error) {
@@ -171,9 +222,11 @@ class Finder {
   }
 
   fs::HostFiles& files_;
+  ListedFiles beside_;
   const KnownSources& known_;
   const std::int64_t since_ms_;
   FoundSources found_;
+  std::string head_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> entered_;
 };
 

@@ -70,8 +70,8 @@ dialect::ReadPosition position_after(const ImportMark& then, const ImportMark& n
 
 std::string encode_mark(const ImportMark& mark) {
   std::string payload;
-  json::Writer(payload)
-      .begin_object()
+  json::Writer out(payload);
+  out.begin_object()
       .member("device", mark.first.device)
       .member("inode", mark.first.inode)
       .member("size", mark.first.size)
@@ -79,10 +79,9 @@ std::string encode_mark(const ImportMark& mark) {
       .member("others", mark.others)
       .member("offset", mark.offset)
       .member("before", mark.before)
-      .member("records", mark.records)
-      .text_member("part", mark.part)
-      .text_member("source", mark.source)
-      .end_object();
+      .member("records", mark.records);
+  if (mark.beside != 0) out.member("beside", mark.beside);
+  out.text_member("part", mark.part).text_member("source", mark.source).end_object();
   return payload;
 }
 
@@ -106,6 +105,7 @@ std::optional<ImportMark> read_mark(std::string_view payload) {
     if (member->key == "offset") mark.offset = *number;
     if (member->key == "before") mark.before = static_cast<std::uint32_t>(*number);
     if (member->key == "records") mark.records = *number;
+    if (member->key == "beside") mark.beside = *number;
     if (member->key == "size") {
       mark.first.size = *number;
       has_size = true;

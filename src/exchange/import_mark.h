@@ -23,7 +23,8 @@ struct ImportMark {
   std::uint32_t others = 0;
   std::uint64_t offset = 0;   // read up to here; 0: read as a whole
   std::uint32_t before = 0;   // a sum over the bytes right before `offset`
-  std::uint64_t records = 0;  // in the source, up to `offset`
+  std::uint64_t records = 0;  // in the source, up to `offset`, and in the files beside it
+  std::uint64_t beside = 0;   // those of these files: they are read whole each time
   /// Of a database's session that says when it changes: a sum over that.
   std::string part{};
   /// The name of the source when it was read again; empty: the one that its session has.

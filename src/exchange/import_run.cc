@@ -125,9 +125,13 @@ Result<Imported> ImportRun::import(const Task& task) {
     return Error(Code::kInvalidArgument, "no agent is called " + from.agent);
   }
   const dialect::Source source = source_of(from);
-  TRY_ASSIGN(const ImportMark now, look_at(source, files_));
-  ImportFrom start{.position = {}, .state = now, .is_live = options_.is_live, .base = task.base};
   const KnownSource* known = known_.find(from.agent, name_of(from));
+  // What is known may have changed since it was found, and who was overtaken looks again.
+  const bool is_new = task.tries == 1 && (known == nullptr || !known->mark);
+  const auto seen = is_new ? seen_of(from) : std::nullopt;
+  TRY_ASSIGN(const ImportMark now,
+             seen ? look_at(source, *seen, files_) : look_at(source, files_));
+  ImportFrom start{.position = {}, .state = now, .is_live = options_.is_live, .base = task.base};
   if (known != nullptr && known->mark) {
     if (known->mark->is_same_state(now)) {
       Imported unchanged;
@@ -139,7 +143,7 @@ Result<Imported> ImportRun::import(const Task& task) {
     if (task.tries == 1) start.position = position_after(*known->mark, now, source, files_);
     if (start.position.offset != 0) {
       start.after = &*known->mark;
-      start.state.records = known->mark->records;
+      start.state.records = known->mark->records - known->mark->beside;
     }
   }
   // What this run made meanwhile has its name claimed.

@@ -24,6 +24,7 @@ class ImportTree {
     std::string_view leader{};
     std::uint32_t versions = 0;  // used of this id in this pass
     bool is_node = false;
+    bool is_there = false;  // a record of the source; else one of this id that it no longer has
   };
   /// An id that was met in this pass. Stays where it is.
   using Node = std::pair<const std::string_view, Met>;
@@ -37,6 +38,10 @@ class ImportTree {
 
   Node& meet(std::string_view id);
   bool is_met(std::string_view id) const { return met_.contains(id); }
+  bool is_there(std::string_view id) const {
+    const auto met = met_.find(id);
+    return met != met_.end() && met->second.is_there;
+  }
   /// Whether a node of this id was met or is stored.
   Result<bool> is_node(std::string_view id) const;
 

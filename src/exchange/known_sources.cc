@@ -58,4 +58,13 @@ dialect::Source source_of(const ImportSource& source) {
           .state = source.state};
 }
 
+std::optional<fs::HostStat> seen_of(const ImportSource& source) {
+  if (source.seen.inode == 0) return std::nullopt;
+  return fs::HostStat{.kind = fs::HostKind::kFile,
+                      .device = source.seen.device,
+                      .inode = source.seen.inode,
+                      .size = source.seen.size,
+                      .modified_ns = source.seen.modified_ns};
+}
+
 }  // namespace quipu::exchange

@@ -37,5 +37,7 @@ class KnownSources {
 std::string name_of(const ImportSource& source);
 std::string name_of(const dialect::Source& source);
 dialect::Source source_of(const ImportSource& source);
+/// Its first file as it was when it was found, if somebody looked.
+std::optional<fs::HostStat> seen_of(const ImportSource& source);
 
 }  // namespace quipu::exchange

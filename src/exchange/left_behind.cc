@@ -36,7 +36,8 @@ class LeftBehind {
     for (const std::string& id : said_) versions_.insert(source_id(id));
   }
 
-  Result<void> run(Store& store, Ordinal head, ExportReport& report) {
+  /// Looks at all entries. What was lost of one that was written goes to the report.
+  Result<void> look(Ordinal head, ExportReport& report) {
     TRY(mark_path(head));
     // Newest first: what takes the place of something comes after it.
     EntryText entry;
@@ -45,11 +46,18 @@ class LeftBehind {
       TRY(read_entry(lineage_, at, entry));
       look(entry, on_path_[at], report);
     }
+    return {};
+  }
+
+  /// Ids of messages that were not written, newest first.
+  std::vector<std::string> take_branches() { return std::move(branches_); }
+
+  Result<void> sum_up(Store& store, ExportReport& report) {
     TRY_ASSIGN(const SessionBranch branch, SessionBranch::open(store, report.session_id));
     TRY_ASSIGN(const std::vector<Label> labels, branch.labels());
-    if (branches_ > 0) {
+    if (!branches_.empty()) {
       lose(report, "branch",
-           counted(branches_, "message") + " on other branches: only that of the head is written");
+           counted(branches_.size(), "message") + " on other branches that are not written");
     }
     if (covered_ > 0) {
       lose(report, "history",
@@ -90,13 +98,14 @@ class LeftBehind {
     if (said_.contains(entry.id)) return count_characters(entry, meta, report);
     if (is_fact(entry.envelope.type_code) || replaced_.contains(entry.id)) return;
     if (!versions_.insert(source_id(entry.id)).second) return;
-    count_message(type, entry.envelope, is_on_path);
+    count_message(type, entry, is_on_path);
   }
 
   // Some agents write a message again when they know more of it: `id`, `id~2` … are one.
   static std::string source_id(const std::string& id) { return id.substr(0, id.rfind('~')); }
 
-  void count_message(const dialect::RecordType& type, const Envelope& envelope, bool is_on_path) {
+  void count_message(const dialect::RecordType& type, const EntryText& entry, bool is_on_path) {
+    const Envelope& envelope = entry.envelope;
     std::deque<std::string> owned;
     dialect::Lifted lifted;
     if (type.dialect != nullptr) {
@@ -109,7 +118,9 @@ class LeftBehind {
     // The parts of a message may lie beside it.
     const bool speaks = type.dialect == nullptr ? dialect::carries_message(envelope.type.view())
                                                 : !parts.empty() || type.kind == "message";
-    if (speaks && !is_repeated(parts)) ++(is_shown ? shown_ : is_on_path ? covered_ : branches_);
+    if (!speaks || is_repeated(parts)) return;
+    if (!is_shown && !is_on_path) return branches_.push_back(entry.id);
+    ++(is_shown ? shown_ : covered_);
   }
 
   // Nothing but calls and results that stand elsewhere in the conversation too.
@@ -164,7 +175,7 @@ class LeftBehind {
   std::unordered_set<std::string> versions_;  // of which one was written or counted
   std::unordered_set<std::string> labelled_;
   std::size_t labels_ = 0;
-  std::size_t branches_ = 0;
+  std::vector<std::string> branches_;
   std::size_t covered_ = 0;
   std::size_t shown_ = 0;
 };
@@ -178,24 +189,32 @@ std::string dollars(std::int64_t nano_usd) {
 
 }  // namespace
 
-std::string call_key(PartType type, const std::string& id) {
-  return std::string(name(type)) + " " + id;
+Result<std::vector<std::string>> said_elsewhere(const Lineage& lineage, const Spoken& spoken,
+                                                Ordinal head) {
+  LeftBehind left(lineage, spoken, nullptr);
+  ExportReport unused;
+  TRY(left.look(head, unused));
+  return left.take_branches();
 }
 
 Result<void> report_left_behind(Store& store, const Lineage& lineage, const Spoken& spoken,
                                 const Dialect* given, Ordinal head, ExportReport& report) {
-  return LeftBehind(lineage, spoken, given).run(store, head, report);
+  LeftBehind left(lineage, spoken, given);
+  TRY(left.look(head, report));
+  return left.sum_up(store, report);
 }
 
 void report_cost(const Dialect& dialect, const dialect::Transcript& transcript,
                  std::int64_t recorded, ExportReport& report) {
   std::int64_t said = 0;
   std::int64_t rounded = 0;  // each of them may be off by one
-  for (const dialect::TranscriptMessage& from : transcript.messages) {
-    if (!from.message.usage || !from.message.usage->cost_usd) continue;
+  const auto add = [&](const dialect::TranscriptMessage& from) {
+    if (!from.message.usage || !from.message.usage->cost_usd) return;
     said += std::llround(*from.message.usage->cost_usd * 1e9);
     ++rounded;
-  }
+  };
+  for (const dialect::TranscriptMessage& from : transcript.messages) add(from);
+  for (const dialect::Aside& aside : transcript.asides) add(aside.message);
   recorded = std::max(recorded, said);
   const std::int64_t lost = dialect.writes_cost() ? recorded - said : recorded;
   if (lost <= (dialect.writes_cost() ? rounded : 0)) return;

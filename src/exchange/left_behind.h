@@ -3,25 +3,20 @@
 #pragma once
 
 #include <string>
-#include <unordered_set>
+#include <vector>
 
 #include "backend/lineage.h"
 #include "dialect/dialect.h"
-#include "dialect/transcript.h"
+#include "exchange/spoken.h"
 #include "quipu/export.h"
 #include "quipu/store.h"
 
 namespace quipu::exchange {
 
-/// What was written anew, and of what it was made.
-struct Spoken {
-  dialect::Transcript transcript;
-  std::unordered_set<std::string> entries;  // ids of those that it was made from
-  std::unordered_set<std::string> calls;    // and results: call_key
-};
-
-/// What says the same in two places: a call, or the result of one.
-std::string call_key(PartType type, const std::string& id);
+/// What was said on other branches than that of `head`, and is not in `spoken`: ids, newest
+/// first.
+Result<std::vector<std::string>> said_elsewhere(const Lineage& lineage, const Spoken& spoken,
+                                                Ordinal head);
 
 /// Other branches, what was compacted, labels, characters and texts that were not written. `head`:
 /// the end of the path that was. `given`: whose records were given back as they are; null:

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "backend/backend.h"
 #include "base/json_scan.h"
-#include "base/time_text.h"
 #include "base/try.h"
 #include "dialect/carry.h"
 #include "dialect/dialect.h"
@@ -18,8 +16,8 @@
 #include "exchange/continuation.h"
 #include "exchange/export_target.h"
 #include "exchange/left_behind.h"
+#include "exchange/spoken.h"
 #include "quipu/attachments.h"
-#include "quipu/conversation.h"
 #include "quipu/export.h"
 #include "store/guarded.h"
 
@@ -28,6 +26,7 @@ namespace {
 
 using dialect::Dialect;
 using exchange::Spoken;
+using exchange::transcript_of;
 
 // What an import wrote down of where it read.
 struct Origin {
@@ -62,9 +61,9 @@ class GiveBack {
   /// `machine`: name the files as they lie in the agent's place there. Null: by themselves.
   Result<void> run(const dialect::Machine* machine) {
     TRY(look());
-    if (machine != nullptr && !origin_.part.empty()) {
+    if (machine != nullptr && (!origin_.part.empty() || !dialect_.takes_in_by().empty())) {
       return Error(Code::kUnsupported, "the database of an agent is not written to")
-          .with_hint("write one of this session alone with --out");
+          .with_hint("write one of this session alone with --out, or a copy with --normalise");
     }
     if (machine != nullptr) {
       TRY_ASSIGN(const std::string name, exchange::name_in_place(dialect_, origin_.path, *machine));
@@ -213,97 +212,6 @@ Result<bool> is_untouched(const Dialect& dialect, const Lineage& lineage) {
   return dialect::record_type(read_envelope_prefix(head.text).type.view()).dialect == &dialect;
 }
 
-// Documents have their JSON on several lines, which has no place in a line. Between tokens
-// the ends of lines mean nothing, and in strings there are none.
-void put_on_one_line(std::vector<Part>& parts) {
-  for (Part& part : parts) {
-    for (std::string* json : {&part.input, &part.details, &part.extra}) {
-      std::erase_if(*json, [](char c) { return c == '\n' || c == '\r'; });
-    }
-    put_on_one_line(part.content);
-  }
-}
-
-// Some agents write an answer as several records, some a whole turn as one. In a
-// transcript an answer is one message, and results stand by themselves behind it. `counted`: the
-// message that has the usage of a request.
-void add_turn(std::vector<dialect::TranscriptMessage>& messages,
-              std::unordered_map<std::string, std::size_t>& counted, Utterance&& utterance) {
-  const auto begin = [&](Role role) {
-    dialect::TranscriptMessage next;
-    next.entry_id = utterance.entry_id;
-    next.timestamp = utterance.timestamp;
-    next.message = utterance.message;
-    next.message.role = role;
-    next.message.parts.clear();
-    next.message.usage.reset();
-    messages.push_back(std::move(next));
-  };
-  std::optional<std::size_t> answer;
-  bool is_begun = false;
-  for (Part& part : utterance.message.parts) {
-    const Role role = part.type == PartType::kToolResult ? Role::kTool : utterance.message.role;
-    const bool goes_on = !messages.empty() && messages.back().message.role == role &&
-                         (is_begun || role == Role::kAssistant);
-    if (!goes_on) begin(role);
-    is_begun = true;
-    messages.back().message.parts.push_back(std::move(part));
-    if (role == Role::kAssistant) answer = messages.size() - 1;
-  }
-  // The last record of an answer knows what it took; a whole turn took it once.
-  if (answer && utterance.message.usage) {
-    // Results may stand between the records of one request.
-    const std::string& request = utterance.message.request_id;
-    if (!request.empty()) {
-      const std::size_t before =
-          std::exchange(counted.try_emplace(request, *answer).first->second, *answer);
-      messages[before].message.usage.reset();
-    }
-    messages[*answer].message.usage = utterance.message.usage;
-    messages[*answer].message.stop_reason = utterance.message.stop_reason;
-  }
-}
-
-std::string directory_of(const SessionSummary& summary) {
-  return summary.working_directory.empty() ? summary.cwd : summary.working_directory;
-}
-
-// `only`: of these entries; null: of all.
-Result<Spoken> transcript_of(Store& store, const SessionSummary& summary, const std::string& head,
-                             const std::unordered_set<std::string>* only) {
-  const std::string& session_id = summary.session_id;
-  TRY_ASSIGN(std::vector<Utterance> said, read_conversation(store, session_id, head));
-  Spoken spoken;
-  dialect::Transcript& transcript = spoken.transcript;
-  transcript.session_id = session_id;
-  transcript.cwd = directory_of(summary);
-  transcript.title = summary.title;
-  transcript.created = summary.created;
-  transcript.model = summary.model;
-  transcript.provider = summary.provider;
-  transcript.seed = session_id + " " + (head.empty() ? summary.head : head);
-  std::unordered_set<std::string> answered;  // some agents write a result more than once
-  std::unordered_map<std::string, std::size_t> counted;
-  for (Utterance& utterance : said) {
-    if (only != nullptr && !only->contains(utterance.entry_id)) continue;
-    spoken.entries.insert(utterance.entry_id);
-    for (const Part& part : utterance.message.parts) {
-      if (!part.tool_use_id.empty())
-        spoken.calls.insert(exchange::call_key(part.type, part.tool_use_id));
-    }
-    std::erase_if(utterance.message.parts, [&](const Part& part) {
-      return part.type == PartType::kToolResult && !part.tool_use_id.empty() &&
-             !answered.insert(part.tool_use_id).second;
-    });
-    const std::string& before =
-        transcript.messages.empty() ? transcript.created : transcript.messages.back().timestamp;
-    if (!parse_timestamp(utterance.timestamp)) utterance.timestamp = before;
-    put_on_one_line(utterance.message.parts);
-    add_turn(transcript.messages, counted, std::move(utterance));
-  }
-  return spoken;
-}
-
 void report_losses(dialect::Written& written, ExportReport& report) {
   for (dialect::Loss& loss : written.lost) {
     report.lost.push_back({.entry_id = std::move(loss.entry_id),
@@ -315,10 +223,18 @@ void report_losses(dialect::Written& written, ExportReport& report) {
 Result<void> write_anew(Store& store, const Dialect& dialect, const SessionSummary& summary,
                         const Lineage& lineage, const std::string& head,
                         exchange::ExportTarget& target, ExportReport& report) {
-  TRY_ASSIGN(const Spoken spoken, transcript_of(store, summary, head, nullptr));
+  TRY_ASSIGN(Spoken spoken, transcript_of(store, summary, head));
   const Error nothing(Code::kInvalidArgument,
                       "nothing was said in this session that could be exported");
   if (spoken.transcript.messages.empty()) return nothing;
+  Ordinal at = lineage.head();
+  if (!head.empty()) {
+    TRY_ASSIGN(const auto found, lineage.find(head));
+    if (found) at = found->ordinal;
+  }
+  if (dialect.writes_branches()) {
+    TRY(exchange::add_branches(store, summary, lineage, at, spoken));
+  }
   TRY_ASSIGN(dialect::Written written, dialect.write(spoken.transcript));
   // All that was said may be what the agent has no place for.
   if (written.files.empty() || written.files.front().bytes.empty()) return nothing;
@@ -328,11 +244,6 @@ Result<void> write_anew(Store& store, const Dialect& dialect, const SessionSumma
   }
   report_losses(written, report);
   exchange::report_cost(dialect, spoken.transcript, summary.counts.cost_nano_usd, report);
-  Ordinal at = lineage.head();
-  if (!head.empty()) {
-    TRY_ASSIGN(const auto found, lineage.find(head));
-    if (found) at = found->ordinal;
-  }
   return exchange::report_left_behind(store, lineage, spoken, nullptr, at, report);
 }
 
@@ -369,7 +280,8 @@ Result<ExportReport> export_session(Store& store, std::string_view session_id,
                                    .home = variable("HOME"),
                                    .variable = variable};
     TRY_ASSIGN(const SessionSummary summary, store.sessions().describe_session(session_id));
-    exchange::ExportTarget target(*dialect, machine, options, directory_of(summary), sink);
+    exchange::ExportTarget target(*dialect, machine, options, exchange::directory_of(summary),
+                                  sink);
     TRY_ASSIGN(const bool is_own, is_of(*dialect, *lineage));
     TRY_ASSIGN(const bool is_whole, is_untouched(*dialect, *lineage));
     TRY_ASSIGN(const auto continuation, exchange::continuation_of(*dialect, *lineage));

@@ -90,14 +90,16 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   for (;;) {
     TRY_ASSIGN(const bool found, reader->next(record));
     if (!found) break;
-    is_left = from.is_live && record.problem == "torn";
-    if (is_left) break;
+    if (from.is_live && record.problem == "torn") {
+      is_left = true;  // the last of its file; others may follow
+      continue;
+    }
     TRY(take(record));
   }
   if (stored_ != nullptr && !only_new_) TRY(report_lost());
   if (is_whole_) TRY(add_recipe());
   if (is_left && stored_ != nullptr && !has_news_) return std::move(result_);
-  if (stored_ != nullptr && !has_news_ && lies_elsewhere()) return std::move(result_);
+  if (is_copy_ && !has_news_) return std::move(result_);
   ImportMark mark = from.state;
   // Whoever looks next finds more.
   if (is_left) mark.first.size = is_whole_ ? 0 : reader->position().offset;
@@ -234,6 +236,7 @@ Result<void> SessionImport::begin(const std::string& id, const dialect::Outline&
 Result<void> SessionImport::go_on(std::shared_ptr<const Lineage> lineage) {
   TRY_ASSIGN(stored_, StoredSession::look_at(std::move(lineage), dialect_, only_new_));
   tree_.begin_after(*stored_);
+  is_copy_ = lies_elsewhere();
   torn_ = stored_->end().torn;
   open_ = stored_->end().open;
   return {};
@@ -267,13 +270,22 @@ Result<void> SessionImport::report_lost() {
       last.insert(std::move(item.id));
     }
   }
-  return stored_->each_record([&](std::string_view text, const dialect::RecordType& type) {
-    const std::string id(text);
+  std::vector<std::string> missing;
+  TRY(stored_->each_record([&](std::string_view text, const dialect::RecordType& type) {
+    std::string id(text);
     if (is_whole_ && (type.is_fact || !last.contains(id))) return;
-    const bool is_nothing = id.ends_with(".end") || id == superseded_;
-    const bool is_met = tree_.is_met(id) || tree_.is_met(id.substr(0, id.rfind('~')));
-    if (!is_nothing && !is_met) add_problem("lost");
-  });
+    // In what is written anew a record may have changed; a line is never another one.
+    const bool is_there =
+        tree_.is_there(id) || (is_whole_ && tree_.is_met(id.substr(0, id.rfind('~'))));
+    if (!is_there && !id.ends_with(".end")) missing.push_back(std::move(id));
+  }));
+  // The beginning of a line is nothing to lose once the line went on.
+  for (const std::string& id : missing) {
+    TRY_ASSIGN(const bool is_piece, stored_->is_torn(id));
+    const bool went_on = id == superseded_ || id != stored_->end().torn;
+    if (!is_piece || !went_on) add_problem("lost");
+  }
+  return {};
 }
 
 Result<void> SessionImport::take(const Record& record) {
@@ -285,6 +297,7 @@ Result<void> SessionImport::take(const Record& record) {
   TRY_ASSIGN(const dialect::Carried payload, carried(record));
   TRY_ASSIGN(const Placed placed, place(record, payload.payload));
   ++result_.report.total;
+  if (record.file != 0) ++beside_;
   if (!record.problem.empty()) add_problem(record.problem);
   if (parse_timestamp(record.timestamp)) timestamp_ = record.timestamp;
   if (placed.id() == torn_) torn_.clear();
@@ -380,12 +393,27 @@ Result<SessionImport::Placed> SessionImport::place(const Record& record, std::st
     ImportTree::Node& node = version == 1 ? first : tree_.meet(candidate(version));
     TRY_ASSIGN(auto stored, match(node.first, payload));
     const bool is_old = stored && stored->is_before && record.file == 0 && node.first != torn_;
+    // The files beside the first are written anew: what they said before is not lost.
+    const bool is_beside = record.file != 0;
+    node.second.is_there = !stored || stored->is_same || is_beside;
     if (stored && (is_old || !stored->is_same)) continue;
+    // A copy may lag behind: what it says was said.
+    if (stored && is_beside && !is_copy_) {
+      TRY_ASSIGN(const bool is_earlier, is_of_earlier(candidate(version + 1), record.file));
+      if (is_earlier) continue;
+    }
     first.second.versions = version;
     Placed placed{.node = &node, .stored = std::move(stored)};
     if (version > 1 && has_own) placed.supersedes = candidate(version - 1);
     return placed;
   }
+}
+
+// Whether this file has said something else since.
+Result<bool> SessionImport::is_of_earlier(const std::string& next_version,
+                                          std::uint32_t file) const {
+  TRY_ASSIGN(const auto next, match(next_version, {}));
+  return next && next->file == dialect::file_name(*source_, file);
 }
 
 Result<std::optional<StoredSession::Match>> SessionImport::match(std::string_view id,
@@ -404,6 +432,7 @@ Result<void> SessionImport::add_recipe() {
 Result<void> SessionImport::add_mark(ImportMark mark, const dialect::Reader& reader) {
   mark.offset = is_whole_ ? 0 : reader.position().offset;
   mark.records = result_.report.total;
+  mark.beside = beside_;
   if (!log_.is_new()) mark.source = name_of(*source_);
   if (mark.offset != 0) {
     TRY_ASSIGN(mark.before, sum_before(reader, source_->path, files_));

@@ -5,10 +5,13 @@
 // bytes where it has none; so the same source gives the same entries, from wherever
 // and however often it is read:
 //
-//   candidates for a record's id: id, id~2, id~3 …, without those used in this pass
+//   candidates for a record's id: id, id~2, id~3 …, behind those looked at in this pass
 //     not stored                  | new
 //     stored with the same bytes  | present
 //     stored with other bytes     | the next candidate
+//
+// Of a file beside the first the last version is what it says now: one that is stored
+// before it is passed over, and stored again.
 //
 // A source that goes on where the last pass ended (ReadPosition) holds only records that
 // came after its mark: there, what is stored before the mark is used. What is stored
@@ -101,6 +104,7 @@ class SessionImport {
   Result<void> find_base(const dialect::Outline& outline);
   Result<void> begin(const std::string& id, const dialect::Outline& outline);
   Result<bool> is_of_this_source(const Lineage& stored);
+  Result<bool> is_of_earlier(const std::string& next_version, std::uint32_t file) const;
   bool lies_elsewhere() const;
   Result<void> go_on(std::shared_ptr<const Lineage> lineage);
   Result<void> add_fact(std::string_view id, std::string_view type, std::string_view payload,
@@ -133,6 +137,7 @@ class SessionImport {
   std::unique_ptr<StoredSession> stored_;  // null: the session is new
   std::string first_read_from_;            // what the stored session says of its source
   ImportTree tree_;
+  bool is_copy_ = false;      // what was stored was read elsewhere, and is still there
   bool is_whole_ = false;     // see Reader
   dialect::Recipe recipe_;    // is_whole_
   std::string torn_;          // a cut-off line that is stored last, until it is met again
@@ -144,7 +149,8 @@ class SessionImport {
   std::string carry_buffer_;
   std::string type_buffer_;
 
-  bool has_news_ = false;  // something was added
+  bool has_news_ = false;     // something was added
+  std::uint64_t beside_ = 0;  // records of other files than the first
   ImportedLog log_;
   Imported result_;
 };

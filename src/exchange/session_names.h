@@ -9,8 +9,8 @@
 #pragma once
 
 #include <condition_variable>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/mutex.h"
@@ -44,7 +44,7 @@ class SessionNames {
   std::vector<bool> passed_ GUARDED_BY(mutex_);
   std::size_t next_ GUARDED_BY(mutex_) = 0;  // all before it have passed
   int waiting_ GUARDED_BY(mutex_) = 0;
-  std::map<std::string, Owner> owners_ GUARDED_BY(mutex_);
+  std::unordered_map<std::string, Owner> owners_ GUARDED_BY(mutex_);
 };
 
 }  // namespace quipu::exchange

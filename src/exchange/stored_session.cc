@@ -62,14 +62,23 @@ Result<std::optional<StoredSession::Match>> StoredSession::match(std::string_vie
   if (!found) return std::optional<Match>();
   TRY_ASSIGN(const StoredEntry entry, lineage_->entry(found->ordinal));
   const Envelope envelope = read_envelope(entry.text);
+  dialect::CarriedMeta meta = dialect::read_meta(envelope.meta);
   return std::optional(Match{.is_same = envelope.payload == payload,
                              .is_before = found->ordinal < marked_,
-                             .end = dialect::read_meta(envelope.meta).end});
+                             .end = std::move(meta.end),
+                             .file = std::move(meta.file)});
 }
 
 Result<bool> StoredSession::is_node(std::string_view id) const {
   TRY_ASSIGN(const auto found, lineage_->find(id));
   return found && found->is_node;
+}
+
+Result<bool> StoredSession::is_torn(std::string_view id) const {
+  TRY_ASSIGN(const auto found, lineage_->find(id));
+  if (!found) return false;
+  TRY_ASSIGN(const StoredEntry entry, lineage_->entry(found->ordinal));
+  return dialect::read_meta(read_envelope(entry.text).meta).problem == "torn";
 }
 
 Result<std::string> StoredSession::leader_of(std::string id) const {

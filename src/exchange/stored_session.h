@@ -46,11 +46,14 @@ class StoredSession {
     bool is_same = false;    // its payload is the record
     bool is_before = false;  // `only_new`: it cannot be what was read now
     std::string end;         // what followed it in the source
+    std::string file;        // it comes from; empty: the first
   };
   /// The entry of this id; nothing when there is none.
   Result<std::optional<Match>> match(std::string_view id, std::string_view payload) const;
 
   Result<bool> is_node(std::string_view id) const;
+  /// Whether the entry is a line that was cut off.
+  Result<bool> is_torn(std::string_view id) const;
   /// The nearest node at or above `id` whose kind leads; empty: none.
   Result<std::string> leader_of(std::string id) const;
 

@@ -66,6 +66,18 @@ Result<void> Fs::sync_files(std::span<const std::unique_ptr<File>> files) {
   return {};
 }
 
+Result<std::vector<std::size_t>> Fs::link_all(const std::string& directory,
+                                              std::span<const Naming> names) {
+  std::vector<std::size_t> taken;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto linked = link(*names[i].file, directory + "/" + names[i].name);
+    if (linked.ok()) continue;
+    if (linked.error().code() != Code::kIdConflict) return linked.error();
+    taken.push_back(i);
+  }
+  return taken;
+}
+
 Result<std::unique_ptr<HostWatch>> Fs::watch() {
   return Error(Code::kUnsupported, "nothing says here what changes");
 }

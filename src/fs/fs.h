@@ -135,6 +135,15 @@ class Fs {
   /// Gives a file of `create_unnamed` its name. `id_conflict` when it is taken.
   virtual Result<void> link(File& file, const std::string& path) = 0;
 
+  /// The same for several, in one directory, which is looked for once: the places in
+  /// `names` of those that were taken. What comes before an error has its name.
+  struct Naming {
+    File* file = nullptr;
+    std::string name;  // in the directory
+  };
+  virtual Result<std::vector<std::size_t>> link_all(const std::string& directory,
+                                                    std::span<const Naming> names);
+
   /// A second name for an existing file (a hard link).
   virtual Result<void> link(const std::string& existing, const std::string& path) = 0;
 

@@ -35,13 +35,10 @@ HostStat host_stat(const struct ::stat& raw) {
 
 class PosixHostFile final : public HostFile {
  public:
-  PosixHostFile(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  PosixHostFile(Fd fd, const HostStat& stat, std::string path)
+      : fd_(std::move(fd)), stat_(stat), path_(std::move(path)) {}
 
-  Result<HostStat> stat() override {
-    struct ::stat raw;
-    if (::fstat(fd_.get(), &raw) != 0) return error_from_errno(errno, "stat " + path_);
-    return host_stat(raw);
-  }
+  HostStat stat() const override { return stat_; }
 
   Result<std::size_t> read_at(std::span<char> into, std::uint64_t offset) override {
     std::size_t size = 0;
@@ -51,14 +48,18 @@ class PosixHostFile final : public HostFile {
                        static_cast<off_t>(offset + size));
       });
       if (got < 0) return error_from_errno(errno, "read " + path_);
-      if (got == 0) break;
       size += static_cast<std::size_t>(got);
+      // Less than was asked for, where the file ended: the end needs no call of its own. A file
+      // that says it is empty may be one that does not know (/proc).
+      const bool is_end = stat_.size != 0 && offset + size >= stat_.size;
+      if (got == 0 || (size < into.size() && is_end)) break;
     }
     return size;
   }
 
  private:
   Fd fd_;
+  HostStat stat_;
   std::string path_;
 };
 
@@ -125,13 +126,11 @@ class PosixHostFiles final : public HostFiles {
       if (errno == ELOOP) return Error(Code::kInvalidArgument, path + ": a symbolic link");
       return error_from_errno(errno, "open " + path);
     }
-    auto file = std::make_unique<PosixHostFile>(std::move(fd), path);
-    auto found = file->stat();
-    if (!found.ok()) return std::move(found).error();
-    if (found->kind != HostKind::kFile) {
-      return Error(Code::kInvalidArgument, path + ": no regular file");
-    }
-    return std::unique_ptr<HostFile>(std::move(file));
+    struct ::stat raw;
+    if (::fstat(fd.get(), &raw) != 0) return error_from_errno(errno, "stat " + path);
+    if (!S_ISREG(raw.st_mode)) return Error(Code::kInvalidArgument, path + ": no regular file");
+    return std::unique_ptr<HostFile>(
+        std::make_unique<PosixHostFile>(std::move(fd), host_stat(raw), path));
   }
 
   Result<std::unique_ptr<HostWatch>> watch() override { return watch_with_inotify(*this); }

@@ -42,7 +42,8 @@ struct HostName {
 class HostFile {
  public:
   virtual ~HostFile() = default;
-  virtual Result<HostStat> stat() = 0;
+  /// As it was when it was opened.
+  virtual HostStat stat() const = 0;
   /// Fewer bytes only at the end of the file; 0 means end.
   virtual Result<std::size_t> read_at(std::span<char> into, std::uint64_t offset) = 0;
 };
@@ -76,8 +77,8 @@ class HostFiles {
   /// again when the file has changed. Null when there is none, or nothing could ever be
   /// made of it. One path has one `make`.
   using Made = std::shared_ptr<const void>;
-  Made made_of(const std::string& path, std::size_t bytes_max,
-               const std::function<Made(std::string text)>& make);
+  virtual Made made_of(const std::string& path, std::size_t bytes_max,
+                       const std::function<Made(std::string text)>& make);
 
   /// The machine's own. Lives for ever.
   static HostFiles& system();

@@ -70,6 +70,8 @@ class PosixFsImpl final : public Fs {
   Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override;
   Result<std::unique_ptr<File>> create_unnamed(const std::string& directory) override;
   Result<void> link(File& file, const std::string& path) override;
+  Result<std::vector<std::size_t>> link_all(const std::string& directory,
+                                            std::span<const Naming> names) override;
   Result<void> link(const std::string& existing, const std::string& path) override;
   Result<void> rename(const std::string& from, const std::string& to) override;
   Result<void> remove(const std::string& path) override;
@@ -93,6 +95,7 @@ class PosixFsImpl final : public Fs {
   static bool is_regular(const Place& at);
   Result<Place> place(const std::string& path);
   Result<Fd> open_for_reading(const std::string& path);
+  Result<void> link(File& file, const Place& to, const std::string& path);
   Result<void> link_temporary(PosixFile& file, const Place& to, const std::string& path);
 
   PosixDirectories directories_;
@@ -222,11 +225,31 @@ Result<void> PosixFsImpl::link_temporary(PosixFile& file, const Place& to,
 }
 
 Result<void> PosixFsImpl::link(File& file, const std::string& path) {
+  TRY_ASSIGN(const Place to, place(path));
+  return link(file, to, path);
+}
+
+Result<std::vector<std::size_t>> PosixFsImpl::link_all(const std::string& directory_path,
+                                                       std::span<const Naming> names) {
+  TRY_ASSIGN(const Directory directory, directories_.open(directory_path));
+  std::vector<std::size_t> taken;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto& [file, name] = names[i];
+    const std::string path = directory_path + "/" + name;
+    TRY(check_path(path));
+    const auto linked = link(*file, {.directory = directory, .name = name.c_str()}, path);
+    if (linked.ok()) continue;
+    if (linked.error().code() != Code::kIdConflict) return linked.error();
+    taken.push_back(i);
+  }
+  return taken;
+}
+
+Result<void> PosixFsImpl::link(File& file, const Place& to, const std::string& path) {
   auto* const posix = dynamic_cast<PosixFile*>(&file);
   if (posix == nullptr) {
     return Error(Code::kInvalidArgument, "link " + path + ": a file of another file system");
   }
-  TRY_ASSIGN(const Place to, place(path));
   if (posix->temporary().directory != nullptr) {
     TRY(link_temporary(*posix, to, path));
     posix->set_path(path);

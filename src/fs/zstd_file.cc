@@ -20,7 +20,7 @@ class ZstdFile final : public HostFile {
   explicit ZstdFile(std::unique_ptr<HostFile> file)
       : file_(std::move(file)), stream_(ZSTD_createDStream(), ZSTD_freeDStream) {}
 
-  Result<HostStat> stat() override { return file_->stat(); }
+  HostStat stat() const override { return file_->stat(); }
 
   Result<std::size_t> read_at(std::span<char> into, std::uint64_t offset) override {
     if (stream_ == nullptr) return Error(Code::kNoMemory, "zstd: no memory for a stream");

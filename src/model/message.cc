@@ -1,8 +1,6 @@
 #include "quipu/message.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "base/json_write.h"
 #include "model/message_view.h"
@@ -103,11 +101,7 @@ std::string encode_usage(const Usage& usage) {
   write_number(out, "cacheRead", usage.cache_read);
   write_number(out, "cacheWrite", usage.cache_write);
   write_number(out, "reasoning", usage.reasoning);
-  if (usage.cost_usd) {
-    std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *usage.cost_usd);
-    out.raw_member("costUsd", {digits.data(), static_cast<std::size_t>(end.ptr - digits.data())});
-  }
+  if (usage.cost_usd) out.member("costUsd", *usage.cost_usd);
   write_number(out, "latencyMs", usage.latency_ms);
   write_extra(out, usage.extra);
   out.end_object();

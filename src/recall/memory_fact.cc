@@ -1,7 +1,6 @@
 #include "recall/memory_fact.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "base/time_text.h"
@@ -116,11 +115,7 @@ std::string memory_node_json(const MemoryNode& node) {
       .text_member("projectId", node.project_id);
   recall::optional_raw(out, "meta", node.meta);
   if (!node.sources.empty()) out.raw_member("sources", recall::sources_json(node.sources));
-  if (node.importance != 0) {
-    std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), node.importance);
-    out.raw_member("importance", {digits.data(), end.ptr});
-  }
+  if (node.importance != 0) out.member("importance", node.importance);
   if (node.pinned) out.member("pinned", true);
   if (node.expires_ms) out.member("expires", format_timestamp(*node.expires_ms));
   recall::optional_embedding(out, node.embedding);

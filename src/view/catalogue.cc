@@ -17,6 +17,8 @@ constexpr const char* kSteps[] = {
     // Rows of schema 1 took what was said about a session for activity in it.
     "DELETE FROM sessions",
     // Those of schema 2 knew nothing of imported records.
+    "DELETE FROM sessions",
+    // Those of schema 3 counted one prompt of a record that has several.
     "DELETE FROM sessions"};
 
 // Folding fewer entries than this takes less time than writing a row.

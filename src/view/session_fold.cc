@@ -186,8 +186,8 @@ void add_record(SessionRow& row, const dialect::RecordType& type, const Envelope
         first_line(json::quoted(*note.title));
   }
   if (!note.prompt) return;
-  ++row.summary.counts.messages;
-  ++row.summary.totals.messages;
+  row.summary.counts.messages += 1 + note.further_prompts;
+  row.summary.totals.messages += 1 + note.further_prompts;
   if (row.first_words.empty()) row.first_words = first_line(json::quoted(*note.prompt));
 }
 

@@ -22,7 +22,7 @@ fs::HostStat stat_of(const std::string& path, const std::string& text) {
 class MemoryFile final : public fs::HostFile {
  public:
   MemoryFile(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
-  Result<fs::HostStat> stat() override { return stat_of(path_, text_); }
+  fs::HostStat stat() const override { return stat_of(path_, text_); }
   Result<std::size_t> read_at(std::span<char> into, std::uint64_t offset) override {
     if (offset >= text_.size()) return std::size_t{0};
     const std::size_t size = std::min<std::size_t>(into.size(), text_.size() - offset);
@@ -79,15 +79,16 @@ Result<fs::HostStat> MemoryHost::stat(const std::string& path) {
 }
 
 Result<std::vector<fs::HostName>> MemoryHost::list(const std::string& path) {
-  std::vector<fs::HostName> names;
+  std::map<std::string, fs::HostKind> kinds;  // `x.y` comes before `x/y` among paths
   for (auto at = files.lower_bound(path + "/");
        at != files.end() && at->first.starts_with(path + "/"); ++at) {
     const std::string rest = at->first.substr(path.size() + 1);
     const std::string name = rest.substr(0, rest.find('/'));
-    if (!names.empty() && names.back().name == name) continue;
-    names.push_back({.name = name, .kind = name == rest ? HostKind::kFile : HostKind::kDirectory});
+    kinds[name] = name == rest ? HostKind::kFile : HostKind::kDirectory;
   }
-  if (names.empty()) return not_there(path);
+  if (kinds.empty()) return not_there(path);
+  std::vector<fs::HostName> names;
+  for (const auto& [name, kind] : kinds) names.push_back({.name = name, .kind = kind});
   return names;
 }
 

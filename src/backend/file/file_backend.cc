@@ -198,20 +198,23 @@ Result<std::vector<std::size_t>> FileBackend::create_all(
   std::vector<std::unique_ptr<fs::File>> files;
   for (const auto& log : logs) files.push_back(static_cast<FileNewLog&>(*log).take_file());
   TRY(fs_->sync_files(files));
-  std::vector<std::size_t> taken;
-  std::set<std::string> directories;
+  struct Named {
+    std::vector<fs::Fs::Naming> names;
+    std::vector<std::size_t> places;  // of `logs`
+  };
+  std::map<std::string, Named> directories;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const log::LogPaths paths = paths_of(logs[i]->session_id());
-    auto linked = fs_->link(*files[i], paths.log);
-    if (linked.ok()) {
-      directories.insert(paths.directory);
-    } else if (linked.error().code() == Code::kIdConflict) {
-      taken.push_back(i);
-    } else {
-      return std::move(linked).error();
-    }
+    Named& named = directories[paths.directory];
+    named.names.push_back({files[i].get(), paths.log.substr(paths.directory.size() + 1)});
+    named.places.push_back(i);
   }
-  for (const std::string& directory : directories) TRY(sync_names(directory));
+  std::vector<std::size_t> taken;
+  for (const auto& [directory, named] : directories) {
+    TRY_ASSIGN(const auto some, fs_->link_all(directory, named.names));
+    for (const std::size_t i : some) taken.push_back(named.places[i]);
+    if (some.size() < named.names.size()) TRY(sync_names(directory));
+  }
   return taken;
 }
 

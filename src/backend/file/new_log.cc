@@ -8,6 +8,7 @@ namespace quipu::file {
 namespace {
 
 constexpr std::size_t kWriteBytes = std::size_t{256} << 10;
+constexpr std::size_t kUsualLines = 128;
 
 }  // namespace
 
@@ -20,6 +21,7 @@ Result<std::unique_ptr<FileNewLog>> FileNewLog::begin(fs::Fs& fs, const std::str
 FileNewLog::FileNewLog(std::unique_ptr<fs::File> file, const std::string& session_id)
     : NewLog(session_id), file_(std::move(file)), chain_(log::chain_seed(session_id)) {
   lines_.reserve(kWriteBytes);
+  ends_.reserve(kUsualLines);
 }
 
 Result<void> FileNewLog::add(const EntryParts& entry) {

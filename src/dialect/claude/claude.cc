@@ -98,13 +98,13 @@ struct Identity {
   bool is_agent = false;
 };
 
-Result<Identity> identify(const std::string& path, fs::HostFile& file) {
+Result<Identity> identify(const std::string& path, LineWindow& lines) {
   Identity who;
   std::string session;
   std::string agent;
   bool is_aside = false;
   bool has_node = false;
-  TRY(peek_lines(file, kHeadBytes, [&](const Fields& fields) {
+  TRY(lines.peek(kHeadBytes, [&](const Fields& fields) {
     if (session.empty()) session = fields.text("sessionId");
     if (who.outline.cwd.empty()) who.outline.cwd = fields.text("cwd");
     if (who.outline.created.empty()) who.outline.created = fields.text("timestamp");
@@ -177,12 +177,13 @@ Result<std::vector<Source>> Claude::sources(const std::string& path, fs::HostFil
 Result<std::unique_ptr<Reader>> Claude::open(const Source& source, fs::HostFiles& files,
                                              const ReadPosition& from) const {
   TRY_ASSIGN(auto file, files.open(source.path));
-  TRY_ASSIGN(Identity who, identify(source.path, *file));
-  auto lines = std::make_unique<LineReader>(std::move(file), std::move(who.outline), from,
-                                            Describer(std::move(who.named), who.is_agent));
-  if (source.files.size() < 2) return std::unique_ptr<Reader>(std::move(lines));
+  LineWindow lines(std::move(file), from);
+  TRY_ASSIGN(Identity who, identify(source.path, lines));
+  auto reader = std::make_unique<LineReader>(std::move(lines), std::move(who.outline),
+                                             Describer(std::move(who.named), who.is_agent));
+  if (source.files.size() < 2) return std::unique_ptr<Reader>(std::move(reader));
   return std::unique_ptr<Reader>(
-      std::make_unique<SideFiles>(std::move(lines), source, files, side_kind));
+      std::make_unique<SideFiles>(std::move(reader), source, files, side_kind));
 }
 
 bool Claude::leads(std::string_view kind) const { return speaks(kind); }

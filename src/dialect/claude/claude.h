@@ -33,6 +33,7 @@ class Claude final : public Dialect {
   std::vector<Pick> conversation(std::span<const StoredRecord> records,
                                  std::uint32_t at) const override;
   Result<Written> write(const Transcript& transcript) const override;
+  bool writes_branches() const override { return true; }
   bool goes_on_from(std::string_view record) const override;
 };
 

@@ -24,6 +24,7 @@ struct Line {
   std::string_view model;
   std::string_view stop_reason;
   std::string_view request_id;
+  std::string_view message_id;
   std::string_view usage;
   bool is_error = false;    // the request failed, this says so
   bool is_virtual = false;  // for a screen
@@ -40,6 +41,7 @@ void read_inner(std::string_view message, Line& line) {
     if (member->key == "model") line.model = token(*member);
     if (member->key == "stop_reason") line.stop_reason = token(*member);
     if (member->key == "usage" && member->kind == Kind::kObject) line.usage = member->value;
+    if (member->key == "id") line.message_id = token(*member);
   }
 }
 
@@ -180,7 +182,8 @@ void lift_user(const Line& line, Lifted& into) {
 void lift_assistant(const Line& line, Lifted& into) {
   MessageView& message = into.begin(Role::kAssistant);
   const bool is_synthetic = line.model == "\"<synthetic>\"";
-  message.request_id = line.request_id;
+  // All lines of an answer say what it took, and not all name its request.
+  message.request_id = line.request_id.empty() ? line.message_id : line.request_id;
   message.stop_reason = line.stop_reason;
   if (!is_synthetic) {
     message.model = line.model;

@@ -1,5 +1,7 @@
 #include "dialect/claude/write.h"
 
+#include <algorithm>
+
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/sha256.h"
@@ -26,7 +28,15 @@ class LineWriter {
   }
 
   Written run() {
-    for (const TranscriptMessage& message : transcript_.messages) take(message);
+    for (const Aside& aside : transcript_.asides) {
+      latest_ = std::max(latest_, parse_timestamp(aside.message.timestamp).value_or(0));
+    }
+    each_with_asides(transcript_, parent_,
+                     [&](const TranscriptMessage& message, const std::string& before) {
+                       parent_ = before;
+                       take(message);
+                       return parent_;
+                     });
     if (!transcript_.title.empty() && !transcript_.after) {
       json::Writer out(text_);
       out.begin_object().member("type", "custom-title").member("customTitle", transcript_.title);
@@ -55,6 +65,14 @@ class LineWriter {
   void take(const TranscriptMessage& message) {
     if (const auto time = parse_timestamp(message.timestamp)) timestamp_ = format_timestamp(*time);
     blocks_.begin(message);
+    // Some versions go on where the latest was said.
+    is_end_ |= &message == &transcript_.messages[last_said(transcript_)];
+    if (is_end_ && latest_ != 0 && parse_timestamp(timestamp_).value_or(0) <= latest_) {
+      timestamp_ = format_timestamp(latest_ + 1);
+      lost_.push_back({.entry_id = message.entry_id,
+                       .what = "timestamp",
+                       .why = "other branches were said later: Claude goes on with the latest"});
+    }
     if (message.message.role == Role::kSystem) return take_system(message.message);
     if (message.message.role == Role::kAssistant) return take_answer(message.message);
     take_user(message.message);
@@ -185,6 +203,8 @@ class LineWriter {
   std::string timestamp_;
   std::string parent_;
   std::uint64_t lines_ = 0;
+  std::int64_t latest_ = 0;  // of other branches
+  bool is_end_ = false;      // the conversation's end was reached
   std::string text_;
 };
 

@@ -96,7 +96,8 @@ class SessionRows {
       add(part, turns_.back());
     }
     if (!from.message.usage || turns_.empty() || turns_.back().role != Role::kAssistant) return;
-    sum(*from.message.usage, turns_.back());
+    std::optional<Usage>& usage = turns_.back().usage;
+    usage = sum_of(usage.value_or(Usage()), *from.message.usage);
   }
 
   bool can_take(const TranscriptMessage& from, const Part& part, bool asks) {
@@ -158,18 +159,6 @@ class SessionRows {
     turn.is_plain = turn.is_plain && part.type == PartType::kText;
   }
 
-  static void sum(const Usage& usage, WrittenTurn& turn) {
-    if (!turn.usage) turn.usage = Usage();
-    const auto add = [](std::optional<std::uint64_t>& to, std::optional<std::uint64_t> some) {
-      if (some) to = to.value_or(0) + *some;
-    };
-    add(turn.usage->tokens_in, usage.tokens_in);
-    add(turn.usage->tokens_out, usage.tokens_out);
-    add(turn.usage->cache_read, usage.cache_read);
-    add(turn.usage->cache_write, usage.cache_write);
-    if (usage.cost_usd) turn.usage->cost_usd = turn.usage->cost_usd.value_or(0) + *usage.cost_usd;
-  }
-
   std::string session() const {
     const std::string created = time_of(transcript_.created);
     std::string text;
@@ -205,7 +194,7 @@ class SessionRows {
     out.member("output_tokens", usage.tokens_out.value_or(0));
     if (usage.cache_read) out.member("cache_read_input_tokens", *usage.cache_read);
     if (usage.cache_write) out.member("cache_creation_input_tokens", *usage.cache_write);
-    if (usage.cost_usd) out.raw_member("cost_usd", std::to_string(*usage.cost_usd));
+    if (usage.cost_usd) out.member("cost_usd", *usage.cost_usd);
     out.end_object();
     return text;
   }

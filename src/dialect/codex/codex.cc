@@ -137,7 +137,8 @@ Result<std::unique_ptr<Reader>> open_rollout(const Source& source, fs::HostFiles
   TRY_ASSIGN(auto file, fs::open_plain(files, source.path));
   if (source.path.ends_with(".json")) return open_document(source.path, *file);
   Outline outline;
-  TRY(peek_lines(*file, kHeadBytesMax, [&](const Fields& fields) {
+  LineWindow lines(std::move(file), from);
+  TRY(lines.peek(kHeadBytesMax, [&](const Fields& fields) {
     if (fields.text("type") == kMeta) {
       read_header(fields.object("payload"), fields.text("timestamp"), outline);
     } else if (is_bare_header(fields)) {
@@ -158,7 +159,7 @@ Result<std::unique_ptr<Reader>> open_rollout(const Source& source, fs::HostFiles
     return Error(Code::kInvalidArgument, source.path + ": no session of Codex");
   }
   return std::unique_ptr<Reader>(
-      std::make_unique<LineReader>(std::move(file), std::move(outline), from, describe));
+      std::make_unique<LineReader>(std::move(lines), std::move(outline), describe));
 }
 
 // Names that were given to threads: {"id", "thread_name", "updated_at"} a line, for each

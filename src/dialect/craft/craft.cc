@@ -127,17 +127,17 @@ Result<std::unique_ptr<Reader>> Craft::open(const Source& source, fs::HostFiles&
                                             const ReadPosition& from) const {
   TRY_ASSIGN(auto file, files.open(source.path));
   Outline outline;
-  TRY(peek_lines(*file, kHeadBytesMax, [&](const Fields& fields) {
+  LineWindow lines(std::move(file), from);
+  TRY(lines.peek(kHeadBytesMax, [&](const Fields& fields) {
     if (is_header(fields)) outline = outline_of(fields, source.path);
     return outline.session.empty();
   }));
   if (outline.session.empty()) {
     return Error(Code::kInvalidArgument, source.path + ": no session of craft-agents");
   }
-  auto lines =
-      std::make_unique<WholeLineReader>(std::move(file), std::move(outline), from, describe);
-  if (source.files.size() < 2) return std::unique_ptr<Reader>(std::move(lines));
-  return std::unique_ptr<Reader>(std::make_unique<SideFiles>(std::move(lines), source, files));
+  auto reader = std::make_unique<WholeLineReader>(std::move(lines), std::move(outline), describe);
+  if (source.files.size() < 2) return std::unique_ptr<Reader>(std::move(reader));
+  return std::unique_ptr<Reader>(std::make_unique<SideFiles>(std::move(reader), source, files));
 }
 
 bool Craft::leads(std::string_view) const { return true; }

@@ -147,7 +147,7 @@ class SessionText {
     out.text_member("preview", preview_).key("tokenUsage").begin_object();
     out.member("inputTokens", in).member("outputTokens", answered);
     out.member("totalTokens", in + answered).member("contextTokens", 0);
-    out.raw_member("costUsd", std::to_string(usage_.cost_usd.value_or(0)));
+    out.member("costUsd", usage_.cost_usd.value_or(0));
     if (usage_.cache_read) out.member("cacheReadTokens", *usage_.cache_read);
     if (usage_.cache_write) out.member("cacheCreationTokens", *usage_.cache_write);
     out.end_object().text_member("lastFinalMessageId", last_final_).end_object();

@@ -108,7 +108,8 @@ Result<std::unique_ptr<Reader>> Gemini::open(const Source& source, fs::HostFiles
   TRY_ASSIGN(auto file, files.open(source.path));
   if (source.path.ends_with(".json")) return open_document(source.path, *file, files);
   Outline outline;
-  TRY(peek_lines(*file, kHeadBytesMax, [&](const Fields& fields) {
+  LineWindow lines(std::move(file), from);
+  TRY(lines.peek(kHeadBytesMax, [&](const Fields& fields) {
     if (fields.find("projectHash") == nullptr) return true;
     see_header(fields, outline);
     return false;
@@ -122,7 +123,7 @@ Result<std::unique_ptr<Reader>> Gemini::open(const Source& source, fs::HostFiles
     outline.spawned_by = directory.substr(directory.rfind('/') + 1);
   }
   return std::unique_ptr<Reader>(
-      std::make_unique<LineReader>(std::move(file), std::move(outline), from, describe));
+      std::make_unique<LineReader>(std::move(lines), std::move(outline), describe));
 }
 
 bool Gemini::leads(std::string_view) const { return true; }

@@ -85,9 +85,10 @@ bool Jsonl::recognises(const std::string& path, std::string_view head) const {
 Result<std::unique_ptr<Reader>> Jsonl::open(const Source& source, fs::HostFiles& files,
                                             const ReadPosition& from) const {
   TRY_ASSIGN(auto file, files.open(source.path));
+  LineWindow lines(std::move(file), from);
   Outline outline;
   bool is_any = false;
-  TRY(peek_lines(*file, kHeadBytesMax, [&](const Fields& fields) {
+  TRY(lines.peek(kHeadBytesMax, [&](const Fields& fields) {
     is_any = true;
     Record first;
     describe(fields, first);
@@ -103,7 +104,7 @@ Result<std::unique_ptr<Reader>> Jsonl::open(const Source& source, fs::HostFiles&
     TRY_ASSIGN(outline.session, made_session(source.path, files));
   }
   return std::unique_ptr<Reader>(
-      std::make_unique<LineReader>(std::move(file), std::move(outline), from, describe));
+      std::make_unique<LineReader>(std::move(lines), std::move(outline), describe));
 }
 
 bool Jsonl::leads(std::string_view kind) const { return kind != "head"; }

@@ -29,6 +29,7 @@ class Jsonl final : public Dialect {
                                  std::uint32_t at) const override;
   Result<Written> write(const Transcript& transcript) const override;
   bool writes_cost() const override { return true; }
+  bool writes_branches() const override { return true; }
   bool goes_on_from(std::string_view record) const override;
 };
 

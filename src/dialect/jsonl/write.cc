@@ -1,4 +1,5 @@
 // A transcript as entries: the form of our own messages has a place for all of it.
+#include "base/json_write.h"
 #include "dialect/answers.h"
 #include "dialect/json_members.h"
 #include "dialect/jsonl/jsonl.h"
@@ -52,20 +53,33 @@ Result<Written> Jsonl::write(const Transcript& transcript) const {
           .payload = payload,
           .meta = {}});
   }
-  std::string parent = after ? text_in(after->record, "id") : std::string();  // empty: none
+  const std::string first = after ? text_in(after->record, "id") : std::string();
   std::uint64_t count = 0;
-  for (const TranscriptMessage& from : transcript.messages) {
-    const std::string id = ids.hex("message " + std::to_string(++count), 16);
-    const std::string message = encode_message(from.message);
-    line({.id = id,
-          .parent = parent,
-          .type = "message",
-          .timestamp = from.timestamp,
+  std::string last;
+  each_with_asides(transcript, first,
+                   [&](const TranscriptMessage& from, const std::string& before) {
+                     last = ids.hex("message " + std::to_string(++count), 16);
+                     const std::string message = encode_message(from.message);
+                     line({.id = last,
+                           .parent = before,
+                           .type = "message",
+                           .timestamp = from.timestamp,
+                           .run_id = {},
+                           .payload = message,
+                           .meta = {}});
+                     report_attachments(from, from.message.parts, written);
+                     return last;
+                   });
+  // Where there are branches a new message does not move the head by itself.
+  if (!transcript.asides.empty()) {
+    const std::string target = "{\"entryId\":" + json::quoted(last) + "}";
+    line({.id = "head",
+          .parent = std::nullopt,
+          .type = "head",
+          .timestamp = transcript.messages.back().timestamp,
           .run_id = {},
-          .payload = message,
+          .payload = target,
           .meta = {}});
-    parent = id;
-    report_attachments(from, from.message.parts, written);
   }
   written.files.push_back({.path = written.session + ".jsonl", .bytes = std::move(text)});
   return written;

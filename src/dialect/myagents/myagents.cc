@@ -67,14 +67,15 @@ Result<std::unique_ptr<Reader>> open_first(const std::string& path, fs::HostFile
     return std::unique_ptr<Reader>(
         std::make_unique<DocumentReader>(std::move(document), std::move(outline), describe));
   }
+  LineWindow lines(std::move(file), from);
   if (outline.created.empty()) {
-    TRY(peek_lines(*file, kHeadBytes, [&](const Fields& fields) {
+    TRY(lines.peek(kHeadBytes, [&](const Fields& fields) {
       outline.created = fields.text("timestamp");
       return false;
     }));
   }
   return std::unique_ptr<Reader>(
-      std::make_unique<LineReader>(std::move(file), std::move(outline), from, describe));
+      std::make_unique<LineReader>(std::move(lines), std::move(outline), describe));
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ class Opencode final : public Dialect {
                                  std::uint32_t at) const override;
   Result<Written> write(const Transcript& transcript) const override;
   bool writes_cost() const override { return true; }
+  std::vector<std::string> takes_in_by() const override { return {"opencode", "import"}; }
 };
 
 }  // namespace quipu::dialect::opencode

@@ -186,7 +186,7 @@ class Document {
     out_.member("providerID", or_unknown(message.provider)).member("mode", kBuild);
     out_.member("agent", kBuild).key("path").begin_object();
     out_.member("cwd", directory()).member("root", directory()).end_object();
-    out_.raw_member("cost", std::to_string(usage.cost_usd.value_or(0)));
+    out_.member("cost", usage.cost_usd.value_or(0));
     // What was thought is counted beside the rest of the output.
     const std::uint64_t reasoning = usage.reasoning.value_or(0);
     const std::uint64_t output = usage.tokens_out.value_or(0);

@@ -131,6 +131,7 @@ void note_transaction(std::string_view payload, Note& into) {
       note_message(message.empty() ? content : message, text_in(write, "id"), note);
       into.model = note.model ? note.model : into.model;
       into.provider = note.provider ? note.provider : into.provider;
+      if (into.prompt && note.prompt) ++into.further_prompts;
       if (!into.prompt) into.prompt = std::move(note.prompt);
     }
     if (kind == "usage") {

@@ -55,8 +55,9 @@ bool Pi::recognises(const std::string& path, std::string_view head) const {
 Result<std::unique_ptr<Reader>> Pi::open(const Source& source, fs::HostFiles& files,
                                          const ReadPosition& from) const {
   TRY_ASSIGN(auto file, files.open(source.path));
+  LineWindow lines(std::move(file), from);
   Outline outline;
-  TRY(peek_lines(*file, kHeadBytesMax, [&](const Fields& fields) {
+  TRY(lines.peek(kHeadBytesMax, [&](const Fields& fields) {
     if (fields.text("type") != "session" && fields.text("kind") != "header") return true;
     outline.session = fields.text("id");
     outline.cwd = fields.text("cwd");
@@ -70,7 +71,7 @@ Result<std::unique_ptr<Reader>> Pi::open(const Source& source, fs::HostFiles& fi
     return Error(Code::kInvalidArgument, source.path + ": no session of pi");
   }
   return std::unique_ptr<Reader>(
-      std::make_unique<LineReader>(std::move(file), std::move(outline), from, describe));
+      std::make_unique<LineReader>(std::move(lines), std::move(outline), describe));
 }
 
 bool Pi::leads(std::string_view kind) const { return kind != "session"; }

@@ -38,7 +38,7 @@ class SessionText {
     if (const auto& after = draft_.transcript.after) {
       draft_.written.session = after->session;
       last_ = text_in(after->record, "id");
-      for (const TranscriptMessage& message : draft_.transcript.messages) add(message);
+      add_all();
       return finish();
     }
     draft_.written.session = draft_.ids.uuid("session");
@@ -52,7 +52,7 @@ class SessionText {
         out.member("modelId", draft_.transcript.model);
       });
     }
-    for (const TranscriptMessage& message : draft_.transcript.messages) add(message);
+    add_all();
     if (!draft_.transcript.title.empty()) {
       entry("session_info", last_time_,
             [&](json::Writer& out) { out.member("name", draft_.transcript.title); });
@@ -84,6 +84,16 @@ class SessionText {
 
   static std::string provider_of(const std::string& provider) {
     return provider.empty() ? "unknown" : provider;
+  }
+
+  // An entry hangs on the one before it, a message on what it follows.
+  void add_all() {
+    each_with_asides(draft_.transcript, last_,
+                     [&](const TranscriptMessage& message, const std::string& before) {
+                       last_ = before;
+                       add(message);
+                       return last_;
+                     });
   }
 
   // Results are messages of their own; everything else of a message stays together.
@@ -179,7 +189,7 @@ class SessionText {
     for (const std::string_view name : {"input", "output", "cacheRead", "cacheWrite"}) {
       out.member(name, 0);
     }
-    out.raw_member("total", std::to_string(usage.cost_usd.value_or(0))).end_object().end_object();
+    out.member("total", usage.cost_usd.value_or(0)).end_object().end_object();
     out.member("stopReason", calls ? "toolUse" : "stop");
   }
 

@@ -105,6 +105,19 @@ TEST_F(ImportCommands, InstalledOnceAndNeverOverSomethingElse) {
   }
 }
 
+// A variable may name the agent's place from the current directory on.
+TEST_F(ImportCommands, APlaceThatIsNoWholePathGetsItsFiles) {
+  at_home({"import"});
+  const std::string directory = std::filesystem::relative(path("elsewhere")).string();
+  const Outcome outcome =
+      run_program({.args = with_store({"export", "pi.s1", "--to", "claude", "--install"}),
+                   .environment = {{"HOME", path("home")}, {"CLAUDE_CONFIG_DIR", directory}}});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string made = outcome.out.substr(0, outcome.out.find('\n'));
+  EXPECT_THAT(made, testing::StartsWith(std::filesystem::canonical(path("elsewhere")).string()));
+  EXPECT_THAT(read_whole(made), HasSubstr("Which way?"));
+}
+
 TEST_F(ImportCommands, AnIndexOfAllSessionsIsAddedToAndNothingElse) {
   at_home({"import"});
   const std::string index = path("home/.myagents/sessions.json");
@@ -185,6 +198,88 @@ TEST_F(ImportCommands, AgentsThatKeepNoFilesAreSaidTo) {
   const Outcome outcome = at_home({"export", "pi.s1", "--to", "jsonl", "--install"});
   EXPECT_EQ(outcome.code, 6);
   EXPECT_THAT(outcome.err, HasSubstr("--out"));
+}
+
+// opencode keeps what a message says beside it.
+TEST_F(ImportCommands, ATreeShowsWhatIsSaidAndByWhom) {
+  at_home({"import"});
+  EXPECT_THAT(at_home({"tree", "pi.s1"}).out, HasSubstr("user [head]  Which way?"));
+  const std::string storage = path("home/.local/share/opencode/storage/");
+  for (const std::string name : {"session/p", "message/ses_x", "part/msg_1"}) {
+    std::filesystem::create_directories(storage + name);
+  }
+  write_whole(storage + "session/p/ses_x.json",
+              R"({"id":"ses_x","directory":"/d","title":"T","time":{"created":1,"updated":1}})");
+  write_whole(storage + "message/ses_x/msg_1.json",
+              R"({"id":"msg_1","sessionID":"ses_x","role":"user","time":{"created":1}})");
+  write_whole(
+      storage + "part/msg_1/prt_1.json",
+      R"({"id":"prt_1","sessionID":"ses_x","messageID":"msg_1","type":"text","text":"By sea?"})");
+  at_home({"import", "opencode"});
+  EXPECT_THAT(at_home({"tree", "opencode.ses_x"}).out, HasSubstr("user [head]  By sea?"));
+}
+
+// A program in the agent's place, which keeps what it is given beside itself.
+class HandOverCommands : public ImportCommands {
+ protected:
+  HandOverCommands() {
+    std::filesystem::create_directories(path("bin"));
+    std::filesystem::create_directories(path("tmp"));
+    at_home({"import"});
+  }
+
+  void be_opencode(const std::string& script) const {
+    write_whole(path("bin/opencode"), "#!/bin/sh\n" + script);
+    std::filesystem::permissions(path("bin/opencode"), std::filesystem::perms{0700});
+  }
+  Outcome install(std::vector<std::string> more = {}) const {
+    std::vector<std::string> args{"export", "pi.s1", "--to", "opencode", "--install"};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_program({.args = with_store(args),
+                        .environment = {{"HOME", path("home")},
+                                        {"PATH", path("bin") + ":/usr/bin:/bin"},
+                                        {"TMPDIR", path("tmp")}}});
+  }
+  bool left_nothing() const { return std::filesystem::is_empty(path("tmp")); }
+};
+
+TEST_F(HandOverCommands, WhatAnAgentKeepsInADatabaseItsProgramTakesIn) {
+  be_opencode("grep -o 'ses_[A-Za-z0-9]*' \"$2\" | head -1; echo \"$1\" > " + path("words") +
+              "; stat -c %a \"$2\" \"${2%/*}\" >> " + path("words") + "; cp \"$2\" " +
+              path("taken"));
+  const Outcome outcome = install();
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, testing::StartsWith("ses_"));
+  EXPECT_THAT(outcome.err, HasSubstr("opencode has taken it in"));
+  EXPECT_EQ(read_whole(path("words")), "import\n600\n700\n");
+  EXPECT_THAT(read_whole(path("taken")), HasSubstr("Which way?"));
+  EXPECT_TRUE(left_nothing());
+  const Outcome json = install({"--json"});
+  EXPECT_THAT(json.out, HasSubstr("\"agentSession\":\"ses_"));
+  EXPECT_THAT(json.out, HasSubstr("\"files\":[]"));
+}
+
+TEST_F(HandOverCommands, WhyItWasNotTakenInIsSaid) {
+  be_opencode("echo 'no \033[31mroom'; echo; exit 7");
+  const Outcome outcome = install();
+  EXPECT_EQ(outcome.code, 11) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("no \\u001b[31mroom"));
+  EXPECT_TRUE(left_nothing());
+}
+
+TEST_F(HandOverCommands, AProgramThatEndsWellAndNamesNothingHasTakenNothingIn) {
+  be_opencode("echo 'File not found: x'");
+  const Outcome outcome = install();
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("took nothing in: File not found: x"));
+}
+
+TEST_F(HandOverCommands, WithoutItsProgramTheFileCanBeWritten) {
+  const Outcome outcome = install();
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("opencode is not on the PATH"));
+  EXPECT_THAT(outcome.err, HasSubstr("`opencode import FILE`"));
+  EXPECT_TRUE(left_nothing());
 }
 
 TEST_F(ImportCommands, AnAgentNobodyKnows) {

@@ -194,6 +194,25 @@ TEST(MyAgents, AnInterruptedMigrationLosesNothing) {
   EXPECT_EQ(machine.said(kSession).size(), 6u);
 }
 
+// The document is found first; what grows is the lines.
+TEST(MyAgents, LinesGrowBesideADocumentThatStays) {
+  const std::string one = line("1", "user", "one");
+  ImportMachine machine;
+  machine.host.files[kLegacy] = document(one);
+  machine.host.files[kPath] = one + "\n";
+  import_found(machine, "myagents");
+  machine.host.files[kPath] += line("2", "assistant", "two") + "\n";
+  const auto find = [&] {
+    return machine.find({.agents = {}, .paths = {"/home/ada"}, .since_ms = 0});
+  };
+  const auto found = find();
+  ASSERT_EQ(found.sources.size(), 1u);
+  EXPECT_FALSE(found.sources[0].is_current);
+  EXPECT_EQ(machine.import_all(found.sources).at(0).added, 1u);
+  EXPECT_EQ(machine.said(kSession), (Lines{"user: one", "assistant: two"}));
+  EXPECT_TRUE(find().sources.at(0).is_current);
+}
+
 TEST(MyAgents, WhatIsWrittenIsReadAgain) {
   ImportMachine machine;
   machine.host.files = session().there;

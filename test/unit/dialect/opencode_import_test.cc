@@ -132,7 +132,7 @@ TEST(OpencodeImport, OneCopyServesAllSessions) {
                     .ok());
   };
   import();
-  EXPECT_EQ(host.opened, 1);
+  EXPECT_EQ(host.opened, 2) << "to see whose it is, and to copy it";
   EXPECT_EQ(added, 50u * 5u) << "schema, project, session, message, part";
   database.user("msg_900", "x")
       .run("UPDATE message SET session_id = 'ses_103' WHERE id = 'msg_900'");

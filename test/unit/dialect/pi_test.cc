@@ -176,6 +176,13 @@ TEST(Pi, PromptsOfTheHarnessAreCountedAndNameTheSession) {
   const auto summary = machine.store.sessions().describe_session("pi.s1");
   EXPECT_EQ(summary->counts.messages, 2u);
   EXPECT_EQ(summary->title, "q1");
+
+  // Several in one transaction.
+  const auto bare = [](std::string line) { return line.substr(0, line.size() - 1); };
+  machine.host.files[kPath] += "[" + bare(write("e4", "e3", "user", "q4")) + "," +
+                               bare(write("e5", "e4", "user", "q5")) + "]\n";
+  machine.import("pi", kPath);
+  EXPECT_EQ(machine.store.sessions().describe_session("pi.s1")->counts.messages, 4u);
 }
 
 TEST(Pi, TheLastNameIsTheTitle) {

@@ -217,6 +217,7 @@ TEST_F(Hostile, FirstLinesThatAreDamagedHideNoSession) {
                               "\n";
   for (const std::string& damage :
        {std::string("\0\0\0\n", 4), std::string("\n \n"), std::string("\xef\xbb\xbf\n"),
+        std::string("\xef\xbb\xbf"),
         std::string(R"({"type":"session","id":"to)"
                     "\n"),
         std::string("garbage\n"), unknown}) {
@@ -239,6 +240,20 @@ TEST_F(Hostile, FirstLinesThatAreDamagedHideNoSession) {
     EXPECT_EQ(sessions(found, root_ + "/in"), all) << damage;
     EXPECT_EQ(complaints(found, root_ + "/in"), said) << damage;
   }
+}
+
+// The last to be asked takes nearly everything: it is not asked about the first lines alone.
+TEST_F(Hostile, WhatSaysLateWhoseItIs) {
+  std::string text = "damaged\n";
+  for (int i = 0; i < 6; ++i) {
+    text += R"({"id":"m)" + std::to_string(i) + R"(","type":"user","content":")" +
+            std::string(1000, 'x') + "\"}\n";
+  }
+  write("talk.jsonl", text + gemini_header());
+  const auto found = Importer(*store_).find({.agents = {}, .paths = {at("talk.jsonl")}});
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->sources.size(), 1u);
+  EXPECT_EQ(found->sources[0].agent, "gemini");
 }
 
 TEST_F(Hostile, WhatNobodyRecognisesInAnAgentsPlaceIsReported) {

@@ -110,6 +110,67 @@ TEST(Import, LinesThatAreGoneFromTheMiddleAreReportedAndKept) {
   EXPECT_TRUE(machine.import("pi", kPath).problems.empty()) << "said once";
 }
 
+// A record that was said again in another way is one of its own: also when only that goes.
+TEST(Import, AVersionOfARecordThatIsGoneIsReported) {
+  ImportMachine machine;
+  const std::string one = line("a", "", "user", "one") + "\n";
+  const std::string other = line("a", "", "user", "other") + "\n";
+  const std::string two = line("b", "a", "assistant", "two") + "\n";
+  machine.host.files[kPath] = kHeader + one + other + two;
+  EXPECT_EQ(machine.import("pi", kPath).added, 4u);
+  machine.host.files[kPath] = kHeader + one + two;
+  const ImportReport report = machine.import("pi", kPath);
+  EXPECT_EQ(report.added, 0u);
+  ASSERT_EQ(report.problems.size(), 1u);
+  EXPECT_EQ(report.problems[0].what, "lost");
+  EXPECT_EQ(report.problems[0].count, 1u);
+}
+
+// What was found may have grown before it is imported, or since it was imported.
+TEST(Import, WhatWasFoundBeforeItGrewIsReadWhole) {
+  ImportMachine machine;
+  const std::string path = "/home/ada/.pi/agent/sessions/--data--/1_s1.jsonl";
+  machine.host.files[path] = kHeader + line("a", "", "user", "one") + "\n";
+  const auto found = machine.find({.agents = {"pi"}, .paths = {"/home/ada/.pi"}, .since_ms = 0});
+  ASSERT_EQ(found.sources.size(), 1u);
+  machine.host.files[path] += line("b", "a", "assistant", "two") + "\n";
+  EXPECT_EQ(machine.import_all(found.sources).at(0).added, 3u);
+  EXPECT_EQ(machine.import_all(found.sources).at(0).added, 0u);
+  machine.host.files[path] += line("c", "b", "user", "three") + "\n";
+  EXPECT_EQ(machine.import_all(found.sources).at(0).added, 1u) << "found long ago";
+  EXPECT_EQ(machine.said("pi.s1").size(), 3u);
+  const auto before = machine.store.sessions().load_session_entries("pi.s1")->size();
+  for (int round = 0; round < 3; ++round) machine.import_all(found.sources);
+  EXPECT_EQ(machine.store.sessions().load_session_entries("pi.s1")->size(), before);
+}
+
+// A file beside a session is written anew: what it says now is what counts and comes back.
+TEST(Import, AFileBesideASessionThatChangesAndChangesBack) {
+  ImportMachine machine;
+  const std::string session = "11111111-2222-4333-8444-555555555555";
+  const std::string main = "/home/ada/.claude/projects/-data/" + session + ".jsonl";
+  const std::string title = "/home/ada/.claude/projects/-data/" + session + "/custom-title.json";
+  machine.host.files[main] =
+      R"({"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"one"},"uuid":"u1","timestamp":"2026-01-01T00:00:00.000Z","sessionId":")" +
+      session + "\"}\n";
+  for (const std::string name : {"First", "Second", "First", "First", "Second"}) {
+    SCOPED_TRACE(name);
+    machine.host.files[title] = R"({"customTitle":")" + name + "\"}";
+    const auto found =
+        machine.find({.agents = {"claude"}, .paths = {"/home/ada/.claude"}, .since_ms = 0});
+    ASSERT_EQ(found.sources.size(), 1u);
+    const ImportReport report = machine.import_all(found.sources).at(0);
+    EXPECT_TRUE(report.problems.empty());
+    const auto made = machine.give("claude." + session, "claude");
+    const auto given = std::find_if(made.begin(), made.end(), [](const auto& file) {
+      return file.first.ends_with("custom-title.json");
+    });
+    ASSERT_NE(given, made.end());
+    EXPECT_EQ(given->second, machine.host.files[title]);
+    EXPECT_EQ(machine.store.sessions().describe_session("claude." + session)->title, name);
+  }
+}
+
 // New sessions are written without going through the door: it must take every entry
 // that was.
 TEST(Import, EveryEntryOfANewSessionPassesTheDoor) {

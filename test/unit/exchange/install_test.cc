@@ -64,11 +64,27 @@ TEST_F(Install, APlaceMayBeAFile) {
 }
 
 // It takes files in itself, into a database that is its own.
-TEST_F(Install, WhoHasNoPlaceIsTold) {
+TEST_F(Install, WhoTakesFilesInItselfIsSaidHow) {
   const auto report = install("opencode");
-  ASSERT_FALSE(report.ok());
-  EXPECT_EQ(report.error().code(), Code::kUnsupported);
-  EXPECT_NE(report.error().hint().find("opencode import"), std::string::npos);
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  EXPECT_EQ(report->taken_in_by, (std::vector<std::string>{"opencode", "import"}));
+  EXPECT_EQ(report->cwd, "/data/atlas");
+  EXPECT_EQ(paths(), report->files);
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_EQ(paths()[0].find('/'), std::string::npos) << "by itself: " << paths()[0];
+  EXPECT_NE(made.begin()->second.find("Which way?"), std::string::npos);
+
+  // What it wrote itself it takes in no more: not as it is.
+  machine.host.files["/x/own.json"] = made.begin()->second;
+  const auto own = machine.import("opencode", "/x/own.json");
+  const auto refused = install("opencode", own.session_id);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), Code::kUnsupported);
+  EXPECT_NE(refused.error().hint().find("--normalise"), std::string::npos);
+}
+
+TEST_F(Install, WhoFindsFilesTakesNothingIn) {
+  EXPECT_TRUE(install("claude")->taken_in_by.empty());
 }
 
 TEST_F(Install, MyAgentsHasASessionMoreInItsIndex) {

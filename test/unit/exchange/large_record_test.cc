@@ -55,6 +55,26 @@ TEST(LargeRecord, KeepsItsPlaceInTheTree) {
   EXPECT_EQ(machine.import("claude", kClaudePath).added, 1u);
 }
 
+// Whoever looks for a header reads far: what is found there is no less large for it.
+TEST(LargeRecord, TheFirstLine) {
+  ImportMachine machine;
+  const std::string path = "/notes/talk.jsonl";
+  const auto line = [](const std::string& id, const std::string& text) {
+    return R"({"id":")" + id +
+           R"(","type":"message","timestamp":"2026-01-01T00:00:00.000Z","payload":{"role":"user","content":")" +
+           text + "\"}}\n";
+  };
+  const std::string text = line("a", std::string(kLarge, 'x')) + line("b", "two");
+  machine.host.files[path] = text;
+  const ImportReport report = machine.import("jsonl", path);
+  EXPECT_EQ(report.problems.at(0).what, "too_large");
+  EXPECT_EQ(machine.said(report.session_id),
+            (std::vector<std::string>{"user: [20.0 MB, in an attachment]", "user: two"}));
+  EXPECT_TRUE(machine.give(report.session_id, "jsonl").begin()->second == text);
+  machine.host.files[path] += line("c", "three");
+  EXPECT_EQ(machine.import("jsonl", path).added, 1u);
+}
+
 // Bytes with words in them are none: an image that is not there has no data.
 TEST(LargeRecord, WhatIsShortStaysAndWhatIsManyIsCut) {
   ImportMachine machine;

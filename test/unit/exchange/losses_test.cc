@@ -64,13 +64,25 @@ class Losses : public testing::Test {
 TEST_F(Losses, OtherBranches) {
   import(asked("a", "", "one") + asked("b", "a", "left") + answered("c", "b", "0") +
          asked("d", "a", "right"));
-  for (const std::string to : {"pi", "jsonl", "claude", "codex"}) {
+  for (const std::string to : {"codepilot", "codex", "craft", "gemini", "myagents", "opencode"}) {
     SCOPED_TRACE(to);
-    EXPECT_EQ(lost(to, "branch"),
-              ": 2 messages on other branches: only that of the head is written\n");
+    EXPECT_EQ(lost(to, "branch"), ": 2 messages on other branches that are not written\n");
     EXPECT_EQ(lost(to, "history"), "");
   }
+  for (const std::string to : {"pi", "jsonl", "claude"}) EXPECT_EQ(lost(to, "branch"), "") << to;
   EXPECT_EQ(lost("pi", "branch", false), "") << "its own records have them all";
+}
+
+// An agent that goes on with the newest would go on there.
+TEST_F(Losses, WhatGoesOnFromTheHeadOrFromNothing) {
+  import(asked("a", "", "one") + asked("b", "a", "two") + answered("c", "b", "0") +
+         asked("d", "", "from nothing") + asked("e", "b", "three"));
+  auto branch = SessionBranch::open(machine.store, "pi.s1");
+  ASSERT_TRUE(branch.ok());
+  ASSERT_TRUE(branch->switch_to("b").ok());
+  for (const std::string to : {"pi", "jsonl", "claude"}) {
+    EXPECT_EQ(lost(to, "branch"), ": 3 messages on other branches that are not written\n") << to;
+  }
 }
 
 TEST_F(Losses, ABranchOfOurOwnBesideTheRecordsOfTheAgent) {
@@ -83,8 +95,7 @@ TEST_F(Losses, ABranchOfOurOwnBesideTheRecordsOfTheAgent) {
   ASSERT_TRUE(branch->create_branch("a", {{entry}}).ok());
   ASSERT_TRUE(branch->set_label("a", "here").ok());
   ASSERT_TRUE(branch->switch_to("b").ok());
-  EXPECT_EQ(lost("pi", "branch", false),
-            ": 1 message on other branches: only that of the head is written\n");
+  EXPECT_EQ(lost("pi", "branch", false), ": 1 message on other branches that are not written\n");
   EXPECT_EQ(lost("pi", "label", false), ": 1 label of entries: there is no place for names\n");
 }
 
@@ -142,7 +153,8 @@ TEST_F(Losses, WhatIsCostIsWrittenOrSaidToBeLost) {
 
 TEST_F(Losses, TheCostOfWhatIsNotWritten) {
   import(asked("a", "", "one") + answered("b", "a", "0.25") + answered("c", "a", "0.5"));
-  EXPECT_EQ(lost("pi", "cost"), ": 0.25 of 0.75 USD that were recorded are not written\n");
+  EXPECT_EQ(lost("opencode", "cost"), ": 0.25 of 0.75 USD that were recorded are not written\n");
+  EXPECT_EQ(lost("pi", "cost"), "") << "it is in the other branch";
 }
 
 TEST_F(Losses, CharactersThatNoStrictReaderTakes) {

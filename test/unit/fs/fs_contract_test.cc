@@ -333,6 +333,27 @@ TEST_P(FsContract, LinkNeverReplaces) {
   EXPECT_EQ(fs_->list("sessions")->size(), 2u);
 }
 
+TEST_P(FsContract, SeveralFilesAreNamedAtOnceAndThoseWhoseNamesAreTakenAreTold) {
+  write("sessions/b", "old");
+  std::vector<std::unique_ptr<File>> files;
+  std::vector<Fs::Naming> names;
+  for (const std::string name : {"a", "b", "c"}) {
+    files.push_back(std::move(fs_->create_unnamed("sessions")).value());
+    EXPECT_TRUE(append_all(*files.back(), "new " + name).ok());
+    names.push_back({.file = files.back().get(), .name = name});
+  }
+  EXPECT_EQ(fs_->link_all("sessions", names).value(), std::vector<std::size_t>{1});
+  EXPECT_EQ(read("sessions/a"), "new a");
+  EXPECT_EQ(read("sessions/b"), "old");
+  EXPECT_EQ(read("sessions/c"), "new c");
+  const auto more = std::move(fs_->create_unnamed("sessions")).value();
+  const std::vector<Fs::Naming> outside{{.file = more.get(), .name = "../d"}};
+  EXPECT_FALSE(fs_->link_all("sessions", outside).ok());
+  EXPECT_EQ(code_of(fs_->stat("d")), Code::kNotFound);
+  const std::vector<Fs::Naming> named{{.file = more.get(), .name = "d"}};
+  EXPECT_EQ(code_of(fs_->link_all("nowhere", named)), Code::kNotFound);
+}
+
 TEST_P(FsContract, AnUnnamedFileThatIsDroppedLeavesNothing) {
   { EXPECT_TRUE(fs_->create_unnamed("sessions").ok()); }
   EXPECT_TRUE(fs_->list("sessions")->empty());

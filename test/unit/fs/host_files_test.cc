@@ -50,6 +50,14 @@ class Variable {
   std::optional<std::string> before_;
 };
 
+// Such a file says that it is empty, and gives its text in pieces.
+TEST(HostFiles, AFileThatDoesNotKnowHowLongItIs) {
+  const auto file = HostFiles::system().open("/proc/self/smaps").value();
+  std::string text(std::size_t{1} << 20, '\0');
+  EXPECT_EQ(file->stat().size, 0u);
+  EXPECT_GT(file->read_at(std::span(text), 0).value(), 8192u);
+}
+
 TEST(HostFiles, KnowsWhereWorkOfAllKindsLies) {
   const Variable home("HOME", "/home/ada");
   const Variable temporary("TMPDIR", "relative");

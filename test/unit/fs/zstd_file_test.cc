@@ -11,7 +11,7 @@ namespace {
 class TextFile final : public HostFile {
  public:
   explicit TextFile(std::string text) : text_(std::move(text)) {}
-  Result<HostStat> stat() override {
+  HostStat stat() const override {
     HostStat stat;
     stat.size = text_.size();
     return stat;

@@ -1,0 +1,178 @@
+#include "exchange/spoken.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/time_text.h"
+#include "base/try.h"
+#include "exchange/left_behind.h"
+#include "exchange/turns.h"
+#include "quipu/conversation.h"
+
+namespace quipu::exchange {
+namespace {
+
+// Each is a conversation that is read from its beginning.
+constexpr std::size_t kBranchesMax = 256;
+constexpr std::size_t kNowhere = SIZE_MAX;
+
+// Documents have their JSON on several lines, which has no place in a line. Between tokens
+// the ends of lines mean nothing, and in strings there are none.
+void put_on_one_line(std::vector<Part>& parts) {
+  for (Part& part : parts) {
+    for (std::string* json : {&part.input, &part.details, &part.extra}) {
+      std::erase_if(*json, [](char c) { return c == '\n' || c == '\r'; });
+    }
+    put_on_one_line(part.content);
+  }
+}
+
+// The transcript as a tree that branches are added to. A place: see `Aside::follows`.
+class Tree {
+ public:
+  explicit Tree(dialect::Transcript& transcript)
+      : transcript_(transcript), end_(dialect::last_said(transcript)) {}
+
+  /// False: the conversation is no branch that leaves the first one before its last message.
+  /// Then nothing is added.
+  bool add(std::vector<dialect::TranscriptMessage> conversation) {
+    std::size_t at = kNowhere;
+    std::size_t shared = 0;
+    for (; shared < conversation.size(); ++shared) {
+      const std::size_t next = after(at, conversation[shared]);
+      if (next == kNowhere) break;
+      at = next;
+    }
+    const bool is_of_end = at >= end_ && at < transcript_.messages.size();
+    if (at == kNowhere || is_of_end || cuts_call(conversation, shared)) return false;
+    for (; shared < conversation.size(); ++shared) {
+      dialect::TranscriptMessage& message = conversation[shared];
+      const std::size_t place = transcript_.messages.size() + transcript_.asides.size();
+      transcript_.asides.push_back({.follows = at, .message = std::move(message)});
+      asides_.emplace(at, place);
+      at = place;
+    }
+    return true;
+  }
+
+ private:
+  std::size_t after(std::size_t at, const dialect::TranscriptMessage& message) const {
+    const std::size_t next = at == kNowhere ? 0 : at + 1;
+    if (next < transcript_.messages.size() && is_same(transcript_.messages[next], message)) {
+      return next;
+    }
+    const auto [begin, end] = asides_.equal_range(at);
+    const auto found = std::find_if(begin, end, [&](const auto& aside) {
+      const std::size_t place = aside.second - transcript_.messages.size();
+      return is_same(transcript_.asides[place].message, message);
+    });
+    return found == end ? kNowhere : found->second;
+  }
+
+  // Whether a call stands before the place where they part, and a result of it behind that: some
+  // agents look for results wherever they are, and would find that of the other branch.
+  bool cuts_call(const std::vector<dialect::TranscriptMessage>& conversation,
+                 std::size_t shared) const {
+    std::unordered_set<std::string_view> open;
+    const auto closes = [&](const dialect::TranscriptMessage& message) {
+      return std::ranges::any_of(message.message.parts, [&](const Part& part) {
+        return part.type == PartType::kToolResult && open.contains(part.tool_use_id);
+      });
+    };
+    for (std::size_t i = 0; i < shared; ++i) {
+      for (const Part& part : conversation[i].message.parts) {
+        if (part.type == PartType::kToolUse) open.insert(part.tool_use_id);
+        if (part.type == PartType::kToolResult) open.erase(part.tool_use_id);
+      }
+    }
+    if (open.empty()) return false;
+    return std::any_of(conversation.begin() + static_cast<std::ptrdiff_t>(shared),
+                       conversation.end(), closes) ||
+           std::ranges::any_of(transcript_.messages, closes) ||
+           std::ranges::any_of(transcript_.asides,
+                               [&](const dialect::Aside& aside) { return closes(aside.message); });
+  }
+
+  // An answer of several records may go on in another way.
+  static bool is_same(const dialect::TranscriptMessage& a, const dialect::TranscriptMessage& b) {
+    return a.entry_id == b.entry_id && a.message.role == b.message.role &&
+           a.message.parts == b.message.parts;
+  }
+
+  dialect::Transcript& transcript_;
+  const std::size_t end_;
+  std::unordered_multimap<std::size_t, std::size_t> asides_;  // places, by what they follow
+};
+
+}  // namespace
+
+std::string call_key(PartType type, const std::string& id) {
+  return std::string(name(type)) + " " + id;
+}
+
+std::string directory_of(const SessionSummary& summary) {
+  return summary.working_directory.empty() ? summary.cwd : summary.working_directory;
+}
+
+Result<Spoken> transcript_of(Store& store, const SessionSummary& summary, const std::string& head,
+                             const std::unordered_set<std::string>* only,
+                             const std::unordered_set<std::string>* counted) {
+  const std::string& session_id = summary.session_id;
+  TRY_ASSIGN(std::vector<Utterance> said, read_conversation(store, session_id, head));
+  Spoken spoken;
+  dialect::Transcript& transcript = spoken.transcript;
+  transcript.session_id = session_id;
+  transcript.cwd = directory_of(summary);
+  transcript.title = summary.title;
+  transcript.created = summary.created;
+  transcript.model = summary.model;
+  transcript.provider = summary.provider;
+  transcript.seed = session_id + " " + (head.empty() ? summary.head : head);
+  std::unordered_set<std::string> answered;  // some agents write a result more than once
+  Turns turns;
+  std::string last = transcript.created;
+  for (Utterance& utterance : said) {
+    if (only != nullptr && !only->contains(utterance.entry_id)) continue;
+    spoken.entries.insert(utterance.entry_id);
+    if (counted != nullptr && counted->contains(utterance.entry_id)) {
+      utterance.message.usage.reset();
+    }
+    for (const Part& part : utterance.message.parts) {
+      if (!part.tool_use_id.empty()) spoken.calls.insert(call_key(part.type, part.tool_use_id));
+    }
+    std::erase_if(utterance.message.parts, [&](const Part& part) {
+      return part.type == PartType::kToolResult && !part.tool_use_id.empty() &&
+             !answered.insert(part.tool_use_id).second;
+    });
+    if (!parse_timestamp(utterance.timestamp)) utterance.timestamp = last;
+    last = utterance.timestamp;
+    put_on_one_line(utterance.message.parts);
+    turns.add(std::move(utterance));
+  }
+  transcript.messages = turns.take();
+  return spoken;
+}
+
+Result<void> add_branches(Store& store, const SessionSummary& summary, const Lineage& lineage,
+                          Ordinal head, Spoken& spoken) {
+  TRY_ASSIGN(const auto elsewhere, said_elsewhere(lineage, spoken, head));
+  Tree tree(spoken.transcript);
+  std::unordered_set<std::string> heard;
+  std::size_t branches = 0;
+  // Newest first: of a branch its end.
+  for (const std::string& tip : elsewhere) {
+    if (heard.contains(tip)) continue;
+    if (++branches > kBranchesMax) break;
+    TRY_ASSIGN(Spoken branch, transcript_of(store, summary, tip, nullptr, &spoken.entries));
+    heard.merge(std::unordered_set<std::string>(branch.entries));
+    if (!tree.add(std::move(branch.transcript.messages))) continue;
+    spoken.entries.merge(branch.entries);
+    spoken.calls.merge(branch.calls);
+  }
+  return {};
+}
+
+}  // namespace quipu::exchange
