@@ -9,6 +9,7 @@
 #include <fstream>
 #include <optional>
 #include <random>
+#include <thread>
 
 #include "measure.h"
 #include "quipu/import.h"
@@ -120,12 +121,12 @@ class Tree {
   std::vector<stdfs::path> files_;
 };
 
-void import_tree(Store& store, const std::string& place, std::size_t files) {
+void import_tree(Store& store, const std::string& place, std::size_t files, unsigned threads = 0) {
   Importer importer(store);
   const auto found = must(importer.find({.agents = {"claude"}, .paths = {place}}), "find");
   check(found.sources.size() == files, "another number of sources");
   std::size_t done = 0;
-  must(importer.run(found.sources, {},
+  must(importer.run(found.sources, {.project_id = {}, .threads = threads},
                     [&](const ImportReport& report) {
                       check(!report.error, "an import failed");
                       ++done;
@@ -135,17 +136,32 @@ void import_tree(Store& store, const std::string& place, std::size_t files) {
   check(done == files, "another number of reports");
 }
 
-// The yardstick, in two steps: `cp`, and what it copied brought to the disk …
-Cost cost_of_cp(const Tree& tree, const stdfs::path& to) {
-  std::array<std::string, 4> words{"cp", "-r", tree.place().string(), to.string()};
-  std::array<char*, 5> arguments{};
-  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+pid_t start_cp(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  check(::posix_spawnp(&child, "cp", nullptr, nullptr, arguments.data(), environ) == 0, "cp");
+  return child;
+}
+
+// The yardstick, in two steps: `cp`, several at a time if an import has several threads (what
+// a second core does makes the first slower), and what they copied brought to the disk …
+Cost cost_of_cp(const Tree& tree, const stdfs::path& to, unsigned processes) {
+  std::vector<std::vector<std::string>> parts(processes, {"cp", "-r", "-t", to.string()});
+  std::size_t next = 0;
+  for (const auto& project : stdfs::directory_iterator(tree.place())) {
+    parts[next++ % processes].push_back(project.path().string());
+  }
+  stdfs::create_directories(to);
   const double before = cpu_nanoseconds(RUSAGE_CHILDREN);
   Cost cost = cost_of([&] {
-    pid_t child = 0;
-    check(::posix_spawnp(&child, "cp", nullptr, nullptr, arguments.data(), environ) == 0, "cp");
-    int status = 0;
-    check(::waitpid(child, &status, 0) == child && status == 0, "cp failed");
+    std::vector<pid_t> children;
+    for (auto& words : parts) children.push_back(start_cp(std::move(words)));
+    for (const pid_t child : children) {
+      int status = 0;
+      check(::waitpid(child, &status, 0) == child && status == 0, "cp failed");
+    }
     const int copied = ::open(to.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     check(copied >= 0 && ::syncfs(copied) == 0, "syncfs");
     ::close(copied);
@@ -154,16 +170,27 @@ Cost cost_of_cp(const Tree& tree, const stdfs::path& to) {
   return cost;
 }
 
+simdjson::padded_string parsed(simdjson::dom::parser& parser, const stdfs::path& file) {
+  auto text = simdjson::padded_string::load(file.string());
+  check(text.error() == simdjson::SUCCESS, "cannot read a source");
+  simdjson::dom::document_stream lines;
+  check(parser.parse_many(text.value_unsafe()).get(lines) == simdjson::SUCCESS, "parse");
+  for (auto line : lines) check(line.error() == simdjson::SUCCESS, "a line that is no JSON");
+  return std::move(text).value_unsafe();
+}
+
 // … and a look at every line of every file.
-void parse(const Tree& tree) {
-  simdjson::dom::parser parser;
-  for (const stdfs::path& file : tree.files()) {
-    const auto text = simdjson::padded_string::load(file.string());
-    check(text.error() == simdjson::SUCCESS, "cannot read a source");
-    simdjson::dom::document_stream lines;
-    check(parser.parse_many(text.value_unsafe()).get(lines) == simdjson::SUCCESS, "parse");
-    for (auto line : lines) check(line.error() == simdjson::SUCCESS, "a line that is no JSON");
-  }
+void parse(const Tree& tree, unsigned threads) {
+  const auto work = [&](std::size_t first) {
+    simdjson::dom::parser parser;
+    for (std::size_t i = first; i < tree.files().size(); i += threads) {
+      parsed(parser, tree.files()[i]);
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < threads; ++i) others.emplace_back(work, i);
+  work(0);
+  for (std::thread& other : others) other.join();
 }
 
 // Both at once, in a program that does no more: every file is read, every line parsed, all
@@ -173,14 +200,9 @@ void copy_and_parse(const Tree& tree, const stdfs::path& to) {
   stdfs::create_directories(to);
   int last = -1;
   for (std::size_t i = 0; i < tree.files().size(); ++i) {
-    const auto text = simdjson::padded_string::load(tree.files()[i].string());
-    check(text.error() == simdjson::SUCCESS, "cannot read a source");
-    simdjson::dom::document_stream lines;
-    check(parser.parse_many(text.value_unsafe()).get(lines) == simdjson::SUCCESS, "parse");
-    for (auto line : lines) check(line.error() == simdjson::SUCCESS, "a line that is no JSON");
+    const simdjson::padded_string bytes = parsed(parser, tree.files()[i]);
     const int file = ::open((to / std::to_string(i)).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
     check(file >= 0, "cannot make a copy");
-    const auto& bytes = text.value_unsafe();
     check(::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), "write");
     if (last >= 0) ::close(last);
     last = file;
@@ -248,56 +270,68 @@ std::vector<Row> import_rows(Fixture& fixture) {
   const Tree tree(fixture.file("agents") / "projects", files);
   const std::string place = tree.place().string();
   const std::string of = std::to_string(files) + " files";
-  Cost ours;
-  Cost copied;
-  Cost parsed;
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  // By the number of threads: one, and all cores.
+  struct {
+    unsigned threads;
+    Cost ours{};
+    Cost copied{};
+    Cost parsed{};
+    double yardstick() const { return copied.cpu + parsed.cpu; }
+  } one{.threads = 1}, all{.threads = cores};
   Cost at_once;
   StoreOptions options;
   options.create = true;
   copy_and_parse(tree, fixture.file("first"));
   forget(fixture.file("first"));
   for (std::size_t round = 0; round < fixture.sizes().import_rounds; ++round) {
-    const std::string number = std::to_string(round);
-    const stdfs::path imported = fixture.file("imported" + number);
-    const stdfs::path copy = fixture.file("copy" + number);
-    const stdfs::path one = fixture.file("one" + number);
+    for (auto* with : {&all, &one}) {
+      const std::string number = std::to_string(round) + (with == &one ? "-one" : "-all");
+      const stdfs::path imported = fixture.file("imported" + number);
+      const stdfs::path copy = fixture.file("copy" + number);
+      fixture.scratch().settle();
+      keep_least(with->ours, cost_of([&] {
+                   Store store = must(Store::open(imported.string(), options), "open");
+                   import_tree(store, place, files, with->threads);
+                   must(store.close(), "close");
+                 }));
+      fixture.scratch().settle();
+      forget(imported);
+      keep_least(with->copied, cost_of_cp(tree, copy, with->threads));
+      fixture.scratch().settle();
+      forget(copy);
+      keep_least(with->parsed, cost_of([&] { parse(tree, with->threads); }));
+    }
+    const stdfs::path both = fixture.file("both" + std::to_string(round));
+    keep_least(at_once, cost_of([&] { copy_and_parse(tree, both); }));
     fixture.scratch().settle();
-    keep_least(ours, cost_of([&] {
-                 Store store = must(Store::open(imported.string(), options), "open");
-                 import_tree(store, place, files);
-                 must(store.close(), "close");
-               }));
-    fixture.scratch().settle();
-    forget(imported);
-    keep_least(copied, cost_of_cp(tree, copy));
-    fixture.scratch().settle();
-    forget(copy);
-    keep_least(parsed, cost_of([&] { parse(tree); }));
-    keep_least(at_once, cost_of([&] { copy_and_parse(tree, one); }));
-    fixture.scratch().settle();
-    forget(one);
+    forget(both);
   }
-  advise(fixture.file("imported0"), POSIX_FADV_WILLNEED);
-  Store store = must(Store::open(fixture.file("imported0").string()), "open");
+  const std::string imported = fixture.file("imported0-all").string();
+  advise(imported, POSIX_FADV_WILLNEED);
+  Store store = must(Store::open(imported), "open");
   // The catalogue learns of what is new.
   const Cost first = cost_of([&] { import_tree(store, place, files); });
   const Cost again = cost_of([&] { import_tree(store, place, files); });
   const double watching = watch_cost(fixture, options);
   const double memory = memory_of_import(fixture.file("probed").string(), place);
-  const double both = copied.cpu + parsed.cpu;
   return {{.name = "import of " + of + ", CPU / cp + simdjson DOM",
-           .ours = ours.cpu,
-           .other = both,
-           .ratio = ours.cpu / both,
+           .ours = all.ours.cpu,
+           .other = all.yardstick(),
+           .ratio = all.ours.cpu / all.yardstick(),
            .bar = Bar{Kind::kRatioAtMost, 1.3}},
-          {.name = "the same / a program that reads once for both",
-           .ours = ours.cpu,
+          {.name = "the same, one thread",
+           .ours = one.ours.cpu,
+           .other = one.yardstick(),
+           .ratio = one.ours.cpu / one.yardstick()},
+          {.name = "one thread / a program that reads once for both",
+           .ours = one.ours.cpu,
            .other = at_once.cpu,
-           .ratio = ours.cpu / at_once.cpu},
+           .ratio = one.ours.cpu / at_once.cpu},
           {.name = "import of " + of + ", time / cp",
-           .ours = ours.wall,
-           .other = copied.wall,
-           .ratio = ours.wall / copied.wall,
+           .ours = all.ours.wall,
+           .other = one.copied.wall,
+           .ratio = all.ours.wall / one.copied.wall,
            .bar = Bar{Kind::kRatioAtMost, 1.5}},
           {.name = "first import after that of " + of + ", per file",
            .ours = first.wall / static_cast<double>(files)},

@@ -48,7 +48,7 @@ Result<int> run_export(Context& context, const ExportArguments& arguments) {
                        // in.
                        if (!arguments.install || path.starts_with('/'))
                          return files.write(path, bytes);
-                       auto waiting = over.path_of(path);
+                       auto waiting = over.next_path();
                        return waiting ? files.write(*waiting, bytes) : std::move(waiting).error();
                      });
   if (!report) return std::move(report).error();

@@ -72,13 +72,13 @@ Result<std::vector<Label>> read_labels(Context& context, Store& store, const std
     if (!entry) return std::move(entry).error();
     if (!entry->has_value()) break;
     if ((*entry)->is_fact) continue;
-    labels[at] = label_of(context, speaker_of(**entry), preview_of(**entry));
-    const bool is_of_agent = (*entry)->type.find('.') != std::string_view::npos;
-    if (is_of_agent && !has_parts(**entry)) bare.emplace((*entry)->id, at);
+    const Gist gist = gist_of(**entry);
+    labels[at] = label_of(context, gist.speaker, gist.preview);
+    if (!gist.is_said) bare.emplace((*entry)->id, at);
   }
   if (bare.empty()) return labels;
   auto said = read_conversation(store, session);
-  if (!said) return std::move(said).error();
+  if (!said) return labels;  // what it holds can be shown without
   for (const Utterance& utterance : *said) {
     const auto found = bare.find(utterance.entry_id);
     if (found == bare.end() || utterance.message.parts.empty()) continue;

@@ -18,18 +18,21 @@ class HandOver {
   HandOver& operator=(const HandOver&) = delete;
   ~HandOver();
 
-  /// Where a file of this name is to be written.
-  Result<std::string> path_of(const std::string& name);
+  /// Where the next file is to be written. Its name says nothing of the session, so that the
+  /// program does not name that when it speaks of a file which it could not read.
+  Result<std::string> next_path();
 
   /// Runs the command for each of the files (`ExportReport::taken_in_by`). `not_found` when
   /// there is no such program, `io_error` with what it said when it failed or did not name the
-  /// session.
+  /// session. Ctrl-C ends it.
   Result<void> run(const ExportReport& report) const;
 
  private:
-  Result<void> run(const std::vector<std::string>& words, const ExportReport& report) const;
+  Result<void> run(const std::string& program, const std::vector<std::string>& words,
+                   const ExportReport& report) const;
 
   std::string directory_;  // empty: none was needed yet
+  std::vector<std::string> paths_;
 };
 
 }  // namespace quipu::cli

@@ -20,10 +20,11 @@ std::string_view message_in(const EntryView& entry) {
   return inner.is_object() ? inner.raw() : entry.payload;
 }
 
+bool is_of_agent(const EntryView& entry) { return entry.type.find('.') != std::string_view::npos; }
+
 Message message_of(const EntryView& entry) {
   // Another agent's record is understood as it is: `claude.assistant`.
-  if (auto message = lift_message(entry.type, entry.payload);
-      message.ok() && entry.type.find('.') != std::string_view::npos) {
+  if (auto message = lift_message(entry.type, entry.payload); message.ok() && is_of_agent(entry)) {
     return std::move(message).value();
   }
   auto message = lift_message(entry.type, message_in(entry));
@@ -91,17 +92,27 @@ std::string first_words(std::vector<Block> blocks) {
   return {};
 }
 
-}  // namespace
-
-bool has_parts(const EntryView& entry) { return !message_of(entry).parts.empty(); }
-
-std::string speaker_of(const EntryView& entry) {
+std::string speaker_in(const EntryView& entry, const Message& message) {
   const std::string role = JsonView(message_in(entry)).member("role").string();
   if (!role.empty()) return role;
-  const bool is_of_agent = entry.type.find('.') != std::string_view::npos;
-  const Message message = is_of_agent ? message_of(entry) : Message();
-  return std::string(message.parts.empty() ? entry.type : name(message.role));
+  const bool is_known = is_of_agent(entry) && !message.parts.empty();
+  return std::string(is_known ? name(message.role) : entry.type);
 }
+
+std::vector<Block> blocks_in(const EntryView& entry, const Message& message) {
+  if (entry.redacted) return {{Kind::kOther, "redacted", {}}};
+  std::vector<Block> blocks = blocks_of(message);
+  const JsonView summary = JsonView(entry.payload).member("summary");
+  if (blocks.empty() && summary.is_string()) {
+    blocks.push_back({Kind::kText, {}, summary.string()});
+  }
+  if (blocks.empty()) blocks.push_back({Kind::kOther, {}, std::string(entry.payload)});
+  return blocks;
+}
+
+}  // namespace
+
+std::string speaker_of(const EntryView& entry) { return speaker_in(entry, message_of(entry)); }
 
 std::vector<Block> blocks_of(const Message& message) {
   std::vector<Block> blocks;
@@ -109,15 +120,13 @@ std::vector<Block> blocks_of(const Message& message) {
   return blocks;
 }
 
-std::vector<Block> blocks_of(const EntryView& entry) {
-  if (entry.redacted) return {{Kind::kOther, "redacted", {}}};
-  std::vector<Block> blocks = blocks_of(message_of(entry));
-  const JsonView summary = JsonView(entry.payload).member("summary");
-  if (blocks.empty() && summary.is_string()) {
-    blocks.push_back({Kind::kText, {}, summary.string()});
-  }
-  if (blocks.empty()) blocks.push_back({Kind::kOther, {}, std::string(entry.payload)});
-  return blocks;
+std::vector<Block> blocks_of(const EntryView& entry) { return blocks_in(entry, message_of(entry)); }
+
+Gist gist_of(const EntryView& entry) {
+  const Message message = message_of(entry);
+  return {.speaker = speaker_in(entry, message),
+          .preview = first_words(blocks_in(entry, message)),
+          .is_said = !is_of_agent(entry) || !message.parts.empty()};
 }
 
 std::string preview_of(const EntryView& entry) { return first_words(blocks_of(entry)); }

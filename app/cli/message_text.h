@@ -20,10 +20,6 @@ struct Block {
   std::string text;
 };
 
-/// Whether the entry alone says what its message says. Some agents keep the parts of one beside
-/// it: the conversation has them (`read_conversation`).
-bool has_parts(const EntryView& entry);
-
 /// Who speaks: the message's role, else the entry's type.
 std::string speaker_of(const EntryView& entry);
 
@@ -31,7 +27,17 @@ std::string speaker_of(const EntryView& entry);
 std::vector<Block> blocks_of(const EntryView& entry);
 std::vector<Block> blocks_of(const Message& message);
 
-/// The first words, for one line of a tree.
+/// Who speaks and the first words, for one line of a tree.
+struct Gist {
+  std::string speaker;
+  std::string preview;
+  /// False: the record of an agent that may keep what is said beside it; the conversation has
+  /// that (`read_conversation`).
+  bool is_said = true;
+};
+Gist gist_of(const EntryView& entry);
+
+/// The first words.
 std::string preview_of(const EntryView& entry);
 std::string preview_of(const Message& message);
 

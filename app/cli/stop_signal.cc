@@ -17,6 +17,9 @@ void note_stop_signals() {
   stop.sa_handler = [](int) { stop_signalled = 1; };
   ::sigaction(SIGINT, &stop, nullptr);
   ::sigaction(SIGTERM, &stop, nullptr);
+  struct sigaction was {};
+  const bool is_known = ::sigaction(SIGHUP, nullptr, &was) == 0;
+  if (is_known && was.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &stop, nullptr);  // nohup
 }
 
 bool stop_wanted() { return stop_signalled != 0; }

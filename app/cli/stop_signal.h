@@ -3,7 +3,7 @@
 
 namespace quipu::cli {
 
-/// From now on SIGINT and SIGTERM are noted instead of ending the program.
+/// From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending the program.
 void note_stop_signals();
 bool stop_wanted();
 

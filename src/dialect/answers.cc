@@ -61,6 +61,8 @@ Usage sum_of(const Usage& one, const Usage& other) {
   sum.cache_write = add(one.cache_write, other.cache_write);
   sum.reasoning = add(one.reasoning, other.reasoning);
   sum.cost_usd = add(one.cost_usd, other.cost_usd);
+  sum.latency_ms = add(one.latency_ms, other.latency_ms);
+  sum.extra = other.extra.empty() ? one.extra : other.extra;
   return sum;
 }
 

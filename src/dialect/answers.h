@@ -34,7 +34,7 @@ class Answers {
 /// in a text.
 std::string words_of(const Answer& answer, Written& written);
 
-/// What was used by both.
+/// What was used by both; of members nobody knows those of the last.
 Usage sum_of(const Usage& one, const Usage& other);
 
 /// The message has something that the other format has no place for.

@@ -2,7 +2,6 @@
 // becomes of it there.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -52,19 +51,10 @@ struct Transcript {
   std::string seed;
 };
 
-/// The place of the last of `messages` that is a line in every file: some agents have none for
-/// instructions and what is for a screen only. 0 when there is none.
-inline std::size_t last_said(const Transcript& transcript) {
-  for (std::size_t place = transcript.messages.size(); place-- > 0;) {
-    const Message& message = transcript.messages[place].message;
-    const auto is_said = [](const Part& part) {
-      return part.type != PartType::kStatus && part.type != PartType::kOther;
-    };
-    const bool is_any = std::any_of(message.parts.begin(), message.parts.end(), is_said);
-    if (message.role != Role::kSystem && is_any) return place;
-  }
-  return 0;
-}
+/// The place of the last of `messages` that is a line in every file, and so the end of the
+/// conversation there: some agents have no place for instructions, reasoning of others,
+/// attachments and empty texts. 0 when there is none.
+std::size_t last_said(const Transcript& transcript);
 
 /// All messages, each behind the one that it follows, and the end of the conversation last: an
 /// agent that goes on with the newest goes on there. `write(message, before)` gives the id that

@@ -129,8 +129,7 @@ Result<Imported> ImportRun::import(const Task& task) {
   // What is known may have changed since it was found, and who was overtaken looks again.
   const bool is_new = task.tries == 1 && (known == nullptr || !known->mark);
   const auto seen = is_new ? seen_of(from) : std::nullopt;
-  TRY_ASSIGN(const ImportMark now,
-             seen ? look_at(source, *seen, files_) : look_at(source, files_));
+  TRY_ASSIGN(const ImportMark now, seen ? look_at(source, *seen, files_) : look_at(source, files_));
   ImportFrom start{.position = {}, .state = now, .is_live = options_.is_live, .base = task.base};
   if (known != nullptr && known->mark) {
     if (known->mark->is_same_state(now)) {

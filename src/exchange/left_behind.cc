@@ -118,16 +118,22 @@ class LeftBehind {
     // The parts of a message may lie beside it.
     const bool speaks = type.dialect == nullptr ? dialect::carries_message(envelope.type.view())
                                                 : !parts.empty() || type.kind == "message";
-    if (!speaks || is_repeated(parts)) return;
+    if (!speaks || is_repeated(parts, is_on_path)) return;
     if (!is_shown && !is_on_path) return branches_.push_back(entry.id);
     ++(is_shown ? shown_ : covered_);
   }
 
-  // Nothing but calls and results that stand elsewhere in the conversation too.
-  bool is_repeated(const std::vector<PartView>& parts) const {
-    return !parts.empty() && std::ranges::all_of(parts, [&](const PartView& part) {
-      return calls_.contains(call_key(part.type, json::decode_string(part.tool_use_id)));
-    });
+  // Nothing but calls and results that stand elsewhere in the conversation too. On other
+  // branches the same ids may say something else.
+  bool is_repeated(const std::vector<PartView>& parts, bool is_on_path) const {
+    const auto is_known = [&](const PartView& view) {
+      if (view.tool_use_id.empty()) return false;
+      if (is_on_path) {
+        return calls_.contains(call_key(view.type, json::decode_string(view.tool_use_id)));
+      }
+      return calls_.contains(what_key(dialect::owned({}, {&view, 1}).parts.front()));
+    };
+    return !parts.empty() && std::ranges::all_of(parts, is_known);
   }
 
   // Another agent's. Of one entry the last holds, and an empty one takes it away.

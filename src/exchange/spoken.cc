@@ -34,7 +34,9 @@ void put_on_one_line(std::vector<Part>& parts) {
 class Tree {
  public:
   explicit Tree(dialect::Transcript& transcript)
-      : transcript_(transcript), end_(dialect::last_said(transcript)) {}
+      : transcript_(transcript), end_(dialect::last_said(transcript)) {
+    for (const dialect::TranscriptMessage& message : transcript.messages) note_calls(message);
+  }
 
   /// False: the conversation is no branch that leaves the first one before its last message.
   /// Then nothing is added.
@@ -47,9 +49,11 @@ class Tree {
       at = next;
     }
     const bool is_of_end = at >= end_ && at < transcript_.messages.size();
-    if (at == kNowhere || is_of_end || cuts_call(conversation, shared)) return false;
+    if (at == kNowhere || is_of_end) return false;
+    if (cuts_call(conversation, shared) || repeats_call(conversation, shared)) return false;
     for (; shared < conversation.size(); ++shared) {
       dialect::TranscriptMessage& message = conversation[shared];
+      note_calls(message);
       const std::size_t place = transcript_.messages.size() + transcript_.asides.size();
       transcript_.asides.push_back({.follows = at, .message = std::move(message)});
       asides_.emplace(at, place);
@@ -72,8 +76,7 @@ class Tree {
     return found == end ? kNowhere : found->second;
   }
 
-  // Whether a call stands before the place where they part, and a result of it behind that: some
-  // agents look for results wherever they are, and would find that of the other branch.
+  // Whether a call stands before the place where they part, and a result of it behind that.
   bool cuts_call(const std::vector<dialect::TranscriptMessage>& conversation,
                  std::size_t shared) const {
     std::unordered_set<std::string_view> open;
@@ -89,11 +92,33 @@ class Tree {
       }
     }
     if (open.empty()) return false;
-    return std::any_of(conversation.begin() + static_cast<std::ptrdiff_t>(shared),
-                       conversation.end(), closes) ||
-           std::ranges::any_of(transcript_.messages, closes) ||
+    return std::ranges::any_of(transcript_.messages, closes) ||
            std::ranges::any_of(transcript_.asides,
                                [&](const dialect::Aside& aside) { return closes(aside.message); });
+  }
+
+  // Whether what comes behind that place has a call or result of an id that is there already,
+  // or of none: then its place tells which is which.
+  bool repeats_call(const std::vector<dialect::TranscriptMessage>& conversation,
+                    std::size_t shared) const {
+    for (std::size_t i = shared; i < conversation.size(); ++i) {
+      for (const Part& part : conversation[i].message.parts) {
+        if (is_of_call(part) && (part.tool_use_id.empty() || calls_.contains(part.tool_use_id))) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  void note_calls(const dialect::TranscriptMessage& message) {
+    for (const Part& part : message.message.parts) {
+      if (is_of_call(part)) calls_.insert(part.tool_use_id);
+    }
+  }
+
+  static bool is_of_call(const Part& part) {
+    return part.type == PartType::kToolUse || part.type == PartType::kToolResult;
   }
 
   // An answer of several records may go on in another way.
@@ -105,7 +130,23 @@ class Tree {
   dialect::Transcript& transcript_;
   const std::size_t end_;
   std::unordered_multimap<std::size_t, std::size_t> asides_;  // places, by what they follow
+  std::unordered_set<std::string> calls_;                     // ids
 };
+
+// By ordinal: whether it is one of these entries, or comes from one.
+Result<std::vector<bool>> descendants(const Lineage& lineage,
+                                      const std::unordered_set<std::string>& entries) {
+  std::vector<bool> all(lineage.size());
+  for (const std::string& id : entries) {
+    TRY_ASSIGN(const auto found, lineage.find(id));
+    if (found) all[found->ordinal] = true;
+  }
+  for (Ordinal at = 0; at < lineage.size(); ++at) {
+    TRY_ASSIGN(const StoredEntry entry, lineage.entry(at));
+    if (entry.place.parent < at && all[entry.place.parent]) all[at] = true;
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -113,13 +154,26 @@ std::string call_key(PartType type, const std::string& id) {
   return std::string(name(type)) + " " + id;
 }
 
+std::string what_key(const Part& part) {
+  std::size_t sum = std::hash<std::string>()(part.input + part.raw_input);
+  for (const Part& inner : part.content) {
+    sum = sum * 31 + std::hash<std::string>()(inner.text + inner.data);
+  }
+  return call_key(part.type, part.tool_use_id) + " " + std::to_string(sum);
+}
+
+void Spoken::merge(Spoken other) {
+  entries.merge(other.entries);
+  calls.merge(other.calls);
+  requests.merge(other.requests);
+}
+
 std::string directory_of(const SessionSummary& summary) {
   return summary.working_directory.empty() ? summary.cwd : summary.working_directory;
 }
 
 Result<Spoken> transcript_of(Store& store, const SessionSummary& summary, const std::string& head,
-                             const std::unordered_set<std::string>* only,
-                             const std::unordered_set<std::string>* counted) {
+                             const std::unordered_set<std::string>* only, const Spoken* counted) {
   const std::string& session_id = summary.session_id;
   TRY_ASSIGN(std::vector<Utterance> said, read_conversation(store, session_id, head));
   Spoken spoken;
@@ -137,11 +191,16 @@ Result<Spoken> transcript_of(Store& store, const SessionSummary& summary, const 
   for (Utterance& utterance : said) {
     if (only != nullptr && !only->contains(utterance.entry_id)) continue;
     spoken.entries.insert(utterance.entry_id);
-    if (counted != nullptr && counted->contains(utterance.entry_id)) {
+    const std::string& request = utterance.message.request_id;
+    if (counted != nullptr &&
+        (counted->entries.contains(utterance.entry_id) || counted->requests.contains(request))) {
       utterance.message.usage.reset();
     }
+    if (utterance.message.usage && !request.empty()) spoken.requests.insert(request);
     for (const Part& part : utterance.message.parts) {
-      if (!part.tool_use_id.empty()) spoken.calls.insert(call_key(part.type, part.tool_use_id));
+      if (part.tool_use_id.empty()) continue;
+      spoken.calls.insert(call_key(part.type, part.tool_use_id));
+      spoken.calls.insert(what_key(part));
     }
     std::erase_if(utterance.message.parts, [&](const Part& part) {
       return part.type == PartType::kToolResult && !part.tool_use_id.empty() &&
@@ -159,18 +218,18 @@ Result<Spoken> transcript_of(Store& store, const SessionSummary& summary, const 
 Result<void> add_branches(Store& store, const SessionSummary& summary, const Lineage& lineage,
                           Ordinal head, Spoken& spoken) {
   TRY_ASSIGN(const auto elsewhere, said_elsewhere(lineage, spoken, head));
+  TRY_ASSIGN(const auto leaving, descendants(lineage, spoken.entries));
   Tree tree(spoken.transcript);
   std::unordered_set<std::string> heard;
   std::size_t branches = 0;
   // Newest first: of a branch its end.
   for (const std::string& tip : elsewhere) {
-    if (heard.contains(tip)) continue;
+    TRY_ASSIGN(const auto found, lineage.find(tip));
+    if (heard.contains(tip) || !found || !leaving[found->ordinal]) continue;
     if (++branches > kBranchesMax) break;
-    TRY_ASSIGN(Spoken branch, transcript_of(store, summary, tip, nullptr, &spoken.entries));
+    TRY_ASSIGN(Spoken branch, transcript_of(store, summary, tip, nullptr, &spoken));
     heard.merge(std::unordered_set<std::string>(branch.entries));
-    if (!tree.add(std::move(branch.transcript.messages))) continue;
-    spoken.entries.merge(branch.entries);
-    spoken.calls.merge(branch.calls);
+    if (tree.add(std::move(branch.transcript.messages))) spoken.merge(std::move(branch));
   }
   return {};
 }

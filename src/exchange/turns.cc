@@ -36,6 +36,10 @@ void Turns::begin(const Utterance& utterance, Role role) {
 void Turns::count(std::size_t answer, const Message& message) {
   messages_[answer].message.stop_reason = message.stop_reason;
   Request request{.answer = answer, .usage = *message.usage};
+  // Its first records may be of a request that is counted elsewhere.
+  if (std::exchange(counted_, answer) != answer) {
+    messages_[answer].message.request_id = message.request_id;
+  }
   // Results may stand between the records of one request.
   const auto [known, is_new] = by_id_.try_emplace(message.request_id, requests_.size());
   if (is_new || message.request_id.empty()) {

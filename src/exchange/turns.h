@@ -6,6 +6,7 @@
 // they took together.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,6 +33,7 @@ class Turns {
   std::vector<dialect::TranscriptMessage> messages_;
   std::vector<Request> requests_;
   std::unordered_map<std::string, std::size_t> by_id_;  // requests
+  std::optional<std::size_t> counted_;                  // the last answer that took something
 };
 
 }  // namespace quipu::exchange

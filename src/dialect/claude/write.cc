@@ -28,6 +28,8 @@ class LineWriter {
   }
 
   Written run() {
+    const std::size_t end = last_said(transcript_);
+    if (end < transcript_.messages.size()) end_ = &transcript_.messages[end];
     for (const Aside& aside : transcript_.asides) {
       latest_ = std::max(latest_, parse_timestamp(aside.message.timestamp).value_or(0));
     }
@@ -66,7 +68,7 @@ class LineWriter {
     if (const auto time = parse_timestamp(message.timestamp)) timestamp_ = format_timestamp(*time);
     blocks_.begin(message);
     // Some versions go on where the latest was said.
-    is_end_ |= &message == &transcript_.messages[last_said(transcript_)];
+    is_end_ |= &message == end_;
     if (is_end_ && latest_ != 0 && parse_timestamp(timestamp_).value_or(0) <= latest_) {
       timestamp_ = format_timestamp(latest_ + 1);
       lost_.push_back({.entry_id = message.entry_id,
@@ -203,8 +205,9 @@ class LineWriter {
   std::string timestamp_;
   std::string parent_;
   std::uint64_t lines_ = 0;
-  std::int64_t latest_ = 0;  // of other branches
-  bool is_end_ = false;      // the conversation's end was reached
+  std::int64_t latest_ = 0;                 // of other branches
+  const TranscriptMessage* end_ = nullptr;  // of the conversation
+  bool is_end_ = false;                     // it was reached
   std::string text_;
 };
 

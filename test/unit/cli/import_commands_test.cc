@@ -268,10 +268,46 @@ TEST_F(HandOverCommands, WhyItWasNotTakenInIsSaid) {
 }
 
 TEST_F(HandOverCommands, AProgramThatEndsWellAndNamesNothingHasTakenNothingIn) {
-  be_opencode("echo 'File not found: x'");
+  be_opencode("echo \"File not found: $2\"");
   const Outcome outcome = install();
   EXPECT_NE(outcome.code, 0);
-  EXPECT_THAT(outcome.err, HasSubstr("took nothing in: File not found: x"));
+  EXPECT_THAT(outcome.err, HasSubstr("did not take it in: File not found: "));
+}
+
+// Whoever ends us ends it too, and nothing stays behind.
+TEST_F(HandOverCommands, WhatStopsUsStopsItsProgram) {
+  be_opencode("kill -TERM $PPID; sleep 60 & wait $!");
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(install().code, 11);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  EXPECT_TRUE(left_nothing());
+}
+
+// It runs in the directory of the session, whose own programs are not asked.
+TEST_F(HandOverCommands, TheProgramIsTheOneThatIsFoundHere) {
+  std::filesystem::create_directories(path("atlas/bin"));
+  std::filesystem::create_directories(path("home/.pi/agent/sessions/--a--"));
+  write_whole(
+      path("home/.pi/agent/sessions/--a--/2_s2.jsonl"),
+      R"({"type":"session","version":3,"id":"s2","timestamp":"2026-03-01T09:30:00.000Z","cwd":")" +
+          path("atlas") +
+          R"("})"
+          "\n"
+          R"({"type":"message","id":"a","parentId":null,"timestamp":"2026-03-01T09:30:01.000Z","message":{"role":"user","content":"Where?"}})"
+          "\n");
+  at_home({"import"});
+  write_whole(path("atlas/bin/opencode"), "#!/bin/sh\necho a stranger\n");
+  std::filesystem::permissions(path("atlas/bin/opencode"), std::filesystem::perms{0700});
+  be_opencode("grep -o 'ses_[A-Za-z0-9]*' \"$2\" | head -1; pwd > " + path("where") +
+              "; echo \"$PWD\" >> " + path("where"));
+  const Outcome outcome =
+      run_program({.args = with_store({"export", "pi.s2", "--to", "opencode", "--install"}),
+                   .environment = {{"HOME", path("home")},
+                                   {"PWD", "/"},
+                                   {"PATH", "bin:" + path("bin") + ":/usr/bin:/bin"}}});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string there = std::filesystem::canonical(path("atlas")).string();
+  EXPECT_EQ(read_whole(path("where")), there + "\n" + there + "\n");
 }
 
 TEST_F(HandOverCommands, WithoutItsProgramTheFileCanBeWritten) {

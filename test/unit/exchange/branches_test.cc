@@ -60,7 +60,7 @@ class Branches : public testing::Test {
   // The session as a file of that agent, imported again.
   std::string carry(const std::string& to) {
     ImportMachine::Files made;
-    const auto given = export_session(machine.store, "pi.s1", {.to = to, .normalise = true},
+    const auto given = export_session(machine.store, session_, {.to = to, .normalise = true},
                                       [&](const std::string& path, std::string_view bytes) {
                                         made[path] += bytes;
                                         return Result<void>();
@@ -107,6 +107,7 @@ class Branches : public testing::Test {
   }
 
   ImportMachine machine;
+  std::string session_ = "pi.s1";
 };
 
 TEST_F(Branches, AllThatLeaveTheConversationAreThereAndItsEndIsTheHead) {
@@ -159,6 +160,96 @@ TEST_F(Branches, NoneLeavesBetweenACallAndItsResult) {
       EXPECT_THAT(branch_loss(to), testing::HasSubstr("on other branches")) << to;
     }
   }
+}
+
+// A counter that begins anew in each branch: which result is whose cannot be told by it.
+TEST_F(Branches, NoneRepeatsTheIdOfACall) {
+  const std::string before = asked("a", "") + said("b", "a");
+  const auto call = [](const std::string& id, const std::string& parent) {
+    return answered(id, parent,
+                    R"({"type":"text","text":"in )" + id +
+                        R"("},{"type":"toolCall","id":"ls:0","name":"ls","arguments":{}})");
+  };
+  const auto result = [](const std::string& id, const std::string& parent) {
+    std::string line = found(id, parent, "x");
+    return line.replace(line.find("call-x"), 6, "ls:0");
+  };
+  import(before + asked("x", "b") + call("c2", "x") + result("r2", "c2") + said("t", "r2") +
+         asked("y", "b") + call("c1", "y") + result("r1", "c1") + said("s", "r1"));
+  for (const std::string to : {"pi", "jsonl", "claude"}) {
+    EXPECT_EQ(branch_loss(to), "4 messages on other branches that are not written") << to;
+  }
+}
+
+// The same, but for its words, is not said by the conversation.
+TEST_F(Branches, ACallThatSaysSomethingElseIsALoss) {
+  import(asked("a", "") + called("b", "a") + found("r", "b", "b") +
+         answered("c", "a",
+                  R"({"type":"toolCall","id":"call-b","name":"ls","arguments":{"in":"c"}})") +
+         found("s", "c", "b") + said("d", "s"));
+  EXPECT_EQ(branch_loss("claude"), "2 messages on other branches that are not written");
+}
+
+// Some agents have no place for what was said last.
+TEST_F(Branches, TheEndIsWhatEveryAgentHasAPlaceFor) {
+  for (const std::string block :
+       {R"({"type":"thinking","thinking":"hm"})", R"({"type":"text","text":" "})"}) {
+    SCOPED_TRACE(block);
+    machine.store = Store::open("memory:").value();
+    import(asked("a", "") + said("b", "a") + asked("x", "b") + asked("c", "b") +
+           answered("d", "c", block));
+    for (const std::string to : {"pi", "jsonl", "claude"}) {
+      const std::vector<std::string> all = machine.said(carry(to));
+      EXPECT_THAT(all, testing::Contains("user: asks c")) << to;
+      EXPECT_THAT(all, testing::Not(testing::Contains("user: asks x"))) << to;
+    }
+  }
+}
+
+// A request is counted once though records of two branches name it.
+TEST_F(Branches, WhatARequestTookIsInTheFileOnce) {
+  const auto entry = [](const std::string& id, const std::string& parent, const std::string& role,
+                        const std::string& more) {
+    return R"({"id":")" + id + R"(","parentId":)" +
+           (parent.empty() ? "null" : "\"" + parent + "\"") +
+           R"(,"type":"message","timestamp":"2026-03-01T09:30:01.000Z","payload":{"role":")" +
+           role + R"(","content":"says )" + id + "\"" + more + "}}\n";
+  };
+  const auto took = [](const std::string& request, int tokens) {
+    return R"(,"requestId":")" + request + R"(","usage":{"tokensIn":1,"tokensOut":)" +
+           std::to_string(tokens) + "}";
+  };
+  const std::string begin =
+      entry("a", "", "user", "") + entry("b", "a", "assistant", took("r", 30));
+  for (const auto& [lines, tokens] : std::vector<std::pair<std::string, std::uint64_t>>{
+           {begin + entry("x", "a", "assistant", took("r", 30)) + entry("y", "x", "user", "") +
+                entry("c", "b", "user", ""),
+            30},
+           {begin + entry("x", "b", "assistant", took("s", 40)) + entry("y", "x", "user", "") +
+                entry("c", "b", "user", ""),
+            70}}) {
+    for (const std::string to : {"pi", "jsonl", "claude"}) {
+      SCOPED_TRACE(to + "\n" + lines);
+      machine.store = Store::open("memory:").value();
+      machine.host.files["/x/s1.jsonl"] =
+          lines +
+          R"({"type":"head","id":"h","timestamp":"2026-03-01T09:30:01.000Z","payload":{"entryId":"c"}})" +
+          "\n";
+      session_ = machine.import("jsonl", "/x/s1.jsonl").session_id;
+      EXPECT_EQ(tokens_out(session_), tokens);
+      EXPECT_EQ(tokens_out(carry(to)), tokens);
+    }
+  }
+}
+
+// A root that shares nothing is looked past, however many there are.
+TEST_F(Branches, ManyThatShareNothingHideNone) {
+  std::string lines = asked("a", "") + said("b", "a") + asked("x", "b") + asked("c", "b");
+  for (int i = 0; i < 300; ++i) lines += asked("n" + std::to_string(i), "");
+  import(lines);
+  auto branch = SessionBranch::open(machine.store, "pi.s1");
+  ASSERT_TRUE(branch->switch_to("c").ok());
+  EXPECT_EQ(branch_loss("claude"), "300 messages on other branches that are not written");
 }
 
 // Calls that nobody ever answered are no obstacle.

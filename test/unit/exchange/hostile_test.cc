@@ -215,12 +215,11 @@ TEST_F(Hostile, FirstLinesThatAreDamagedHideNoSession) {
                             "\n";
   const std::string unknown = R"({"type":"unheard-of","v":1})"
                               "\n";
-  for (const std::string& damage :
-       {std::string("\0\0\0\n", 4), std::string("\n \n"), std::string("\xef\xbb\xbf\n"),
-        std::string("\xef\xbb\xbf"),
-        std::string(R"({"type":"session","id":"to)"
-                    "\n"),
-        std::string("garbage\n"), unknown}) {
+  for (const std::string& damage : {std::string("\0\0\0\n", 4), std::string("\n \n"),
+                                    std::string("\xef\xbb\xbf\n"), std::string("\xef\xbb\xbf"),
+                                    std::string(R"({"type":"session","id":"to)"
+                                                "\n"),
+                                    std::string("garbage\n"), unknown}) {
     std::set<std::string> all;
     const auto add = [&](const std::string& name, const std::string& text) {
       write(name, damage + text);

@@ -49,6 +49,21 @@ TEST(Turns, AnAnswerOfSeveralRequestsTookWhatTheyTookTogether) {
             Tokens{10});
 }
 
+TEST(Turns, WhatElseARequestSaysIsKept) {
+  Utterance first = answer("r", 3, Part::of_text("a"));
+  Utterance second = answer("s", 7, Part::of_text("b"));
+  first.message.usage->latency_ms = 20;
+  second.message.usage->latency_ms = 30;
+  first.message.usage->extra = R"({"tier":"x"})";
+  Turns turns;
+  turns.add(std::move(first));
+  turns.add(std::move(second));
+  const auto messages = turns.take();
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0].message.usage->latency_ms, 50u);
+  EXPECT_EQ(messages[0].message.usage->extra, R"({"tier":"x"})");
+}
+
 TEST(Turns, ResultsMayStandBetweenTheRecordsOfARequest) {
   EXPECT_EQ(taken({answer("r", 1, Part::of_tool_use("c", "ls", "{}")), result("c"),
                    answer("r", 7, Part::of_tool_use("d", "ls", "{}")), result("d")}),
