@@ -31,6 +31,11 @@ Error failed(const std::string& what, int number) {
   return {Code::kIoError, fmt::format("{}: {}", what, std::strerror(number))};
 }
 
+std::string by_hand(const ExportReport& report) {
+  return fmt::format("write the file with --out, and take it in with `{} FILE`",
+                     fmt::join(report.taken_in_by, " "));
+}
+
 // The last line that says something: there programs say why they end.
 std::string last_line(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -140,8 +145,7 @@ Result<void> HandOver::run(const ExportReport& report) const {
   const std::string program = found_on_path(name);
   if (program.empty()) {
     return Error(Code::kNotFound, fmt::format("{} is not on the PATH", name))
-        .with_hint(fmt::format("write the file with --out, and take it in with `{} FILE`",
-                               fmt::join(report.taken_in_by, " ")));
+        .with_hint(by_hand(report));
   }
   for (const std::string& path : paths_) {
     std::vector<std::string> words = report.taken_in_by;
@@ -166,7 +170,7 @@ Result<void> HandOver::run(const std::string& program, const std::vector<std::st
   pid_t child = 0;
   const int number = ::posix_spawn(&child, program.c_str(), streams.get(), nullptr,
                                    pointers_to(copies).data(), pointers_to(environment).data());
-  if (number != 0) return failed(program, number);
+  if (number != 0) return failed(program, number).with_hint(by_hand(report));
   auto status = wait_for(child);
   if (!status) return std::move(status).error();
   // Some versions end well though they have read nothing.

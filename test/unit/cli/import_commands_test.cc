@@ -310,6 +310,15 @@ TEST_F(HandOverCommands, TheProgramIsTheOneThatIsFoundHere) {
   EXPECT_EQ(read_whole(path("where")), there + "\n" + there + "\n");
 }
 
+TEST_F(HandOverCommands, WhatCannotBeStarted) {
+  write_whole(path("bin/opencode"), "no program");
+  std::filesystem::permissions(path("bin/opencode"), std::filesystem::perms{0700});
+  const Outcome outcome = install();
+  EXPECT_EQ(outcome.code, 11) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("`opencode import FILE`"));
+  EXPECT_TRUE(left_nothing());
+}
+
 TEST_F(HandOverCommands, WithoutItsProgramTheFileCanBeWritten) {
   const Outcome outcome = install();
   EXPECT_EQ(outcome.code, 3) << outcome.err;
