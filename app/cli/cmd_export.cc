@@ -17,7 +17,7 @@ namespace {
 struct ExportArguments {
   std::string session;
   std::string to;
-  std::string out = ".";
+  std::string out;  // empty: here
   bool install = false;
   bool report = false;
   bool normalise = false;
@@ -29,6 +29,10 @@ Result<int> run_export(Context& context, const ExportArguments& arguments) {
     return context.refuse(
         Error(Code::kInvalidArgument, fmt::format("--to: no agent is called {}", arguments.to))
             .with_hint(fmt::format("Agents: {}.", fmt::join(agents, ", "))));
+  }
+  if (arguments.install && !arguments.out.empty()) {
+    return context.refuse(Error(Code::kInvalidArgument, "--install and --out exclude each other")
+                              .with_hint("--install puts it where that agent looks for it"));
   }
   auto store = context.open_store();
   if (!store) return std::move(store).error();
@@ -42,7 +46,7 @@ Result<int> run_export(Context& context, const ExportArguments& arguments) {
                       .head = {},
                       .normalise = arguments.normalise,
                       .install = arguments.install,
-                      .directory = arguments.out},
+                      .directory = arguments.out.empty() ? "." : arguments.out},
                      [&](const std::string& path, std::string_view bytes) -> Result<void> {
                        // Where it is to be installed and has no place, the agent's program takes it
                        // in.

@@ -42,13 +42,16 @@ std::string_view meaning_of(std::string_view what) {
   return {};
 }
 
+// What the system says of a file names it itself.
+std::string said_of(const std::string& path, const std::string& what) {
+  return what.find(path) != std::string::npos ? what : path + ": " + what;
+}
+
 void warn_of(Context& context, const std::vector<ImportProblem>& problems) {
   for (const ImportProblem& problem : problems) {
     const std::string times = problem.count > 1 ? fmt::format(" ({} times)", problem.count) : "";
-    // What the system says names the file itself.
-    const bool is_named = problem.what.find(problem.path) != std::string::npos;
     const std::string_view meaning = meaning_of(problem.what);
-    context.warn(fmt::format("{}{}{}{}{}", is_named ? "" : problem.path + ": ", problem.what, times,
+    context.warn(fmt::format("{}{}{}{}", said_of(problem.path, problem.what), times,
                              meaning.empty() ? "" : ": ", meaning));
   }
 }
@@ -70,7 +73,7 @@ void print_report(Context& context, const ImportReport& report, Sum& sum) {
   if (context.json) {
     context.out.data_line(import_report_json(report));
   } else if (report.error) {
-    context.warn(fmt::format("{}: {}", report.source, report.error->message()));
+    context.warn(said_of(report.source, report.error->message()));
   } else {
     warn_of(context, report.problems);
   }
@@ -118,8 +121,9 @@ Result<int> import(Context& context, Store& store, const std::vector<ImportSourc
 // Of what was named something cannot be had.
 bool lacks_named(const FoundSources& found, const FindOptions& options) {
   return std::any_of(found.problems.begin(), found.problems.end(), [&](const auto& problem) {
-    return std::find(options.paths.begin(), options.paths.end(), problem.path) !=
-           options.paths.end();
+    return std::any_of(options.paths.begin(), options.paths.end(), [&](const std::string& path) {
+      return std::filesystem::absolute(path).lexically_normal() == problem.path;
+    });
   });
 }
 

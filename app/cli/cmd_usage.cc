@@ -60,8 +60,9 @@ Result<UsageQuery> query_of(const UsageArguments& arguments) {
   if (arguments.time_zone != "UTC") query.utc_offset_ms = utc_offset_ms;
   query.agent = arguments.agent;
   query.model = arguments.model;
-  for (const auto& [option, text, into] : {std::tuple{"--since", &arguments.since, &query.from_ms},
-                                           std::tuple{"--until", &arguments.until, &query.to_ms}}) {
+  for (const auto& [option, text, into] :
+       {std::tuple{"--since (--from)", &arguments.since, &query.from_ms},
+        std::tuple{"--until (--to)", &arguments.until, &query.to_ms}}) {
     if (text->empty()) continue;
     *into = read_time(*text, now_ms());
     if (!*into) {

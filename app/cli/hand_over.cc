@@ -175,6 +175,10 @@ Result<void> HandOver::run(const std::string& program, const std::vector<std::st
   if (!status) return std::move(status).error();
   // Some versions end well though they have read nothing.
   if (*status == 0 && says(answer, report.agent_session)) return {};
+  if (stop_wanted()) {
+    return Error(Code::kIoError, fmt::format("{} was interrupted", fmt::join(words, " ")))
+        .with_hint("it may have taken in a part");
+  }
   const std::string said = last_line(answer);
   return Error(Code::kIoError, fmt::format("{} did not take it in: {}", fmt::join(words, " "),
                                            said.empty() ? "it did not say why" : said))

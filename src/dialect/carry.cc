@@ -14,7 +14,9 @@ constexpr std::string_view kAttached = "{\"attachment\":{\"sha256\":";
 }  // namespace
 
 Carried carry(const Record& record, std::string& buffer) {
-  if (record.is_line) return {.payload = record.bytes, .carried = {}};
+  // What stands around an object has no place in a line of ours.
+  const bool is_bare = record.bytes.starts_with('{') && record.bytes.ends_with('}');
+  if (record.is_line && is_bare) return {.payload = record.bytes, .carried = {}};
   buffer = kRaw;
   json::append_quoted(buffer, record.bytes);
   buffer += '}';

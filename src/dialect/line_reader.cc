@@ -11,6 +11,12 @@ namespace {
 
 bool ends_with_return(std::string_view text) { return text.ends_with('\r'); }
 
+std::string_view without_blanks(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
 // A line in short, made while it goes by: JSON without its long strings, and without the
 // end of lists that are long even so, but for the outer ones. Checks nothing: of a line that
 // is no JSON, or has no end, it makes none.
@@ -206,6 +212,10 @@ void LineReader::judge(std::string_view text, Record& record) {
     return judge(object, record);
   }
   if (is_braced && describe_lenient(text, record)) return;
+  if (const std::string_view inner = without_blanks(text);
+      inner.size() < text.size() && json::scan_line(inner, members_).ok()) {
+    return describe_(Fields(members_), record);
+  }
   if (text.starts_with('[') && json::validate(text).ok()) {  // several records in one
     members_.clear();
     return describe_(Fields(members_), record);

@@ -13,11 +13,6 @@ const std::map<std::string, std::string> kNoVariables;
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// A variable may name a place from the current directory on.
-std::string whole(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().string();
-}
-
 Error no_place(const dialect::Dialect& dialect, const std::string& path) {
   return Error(Code::kUnsupported, path + ": " + std::string(dialect.name()) +
                                        " looks for its sessions in no directory that we know")
@@ -40,7 +35,7 @@ Result<std::string> installed_path(const dialect::Dialect& dialect, const std::s
     const auto file = std::find_if(places.begin(), places.end(), [&](const std::string& place) {
       return last_name(place) == there;
     });
-    return file != places.end() ? Result<std::string>(whole(*file)) : no_place(dialect, name);
+    return file != places.end() ? Result<std::string>(whole_path(*file)) : no_place(dialect, name);
   }
   // The place of that name which exists; else the first one, which the agent would make.
   // A place that the user has moved has any name.
@@ -53,7 +48,7 @@ Result<std::string> installed_path(const dialect::Dialect& dialect, const std::s
     }
   }
   if (best == nullptr) return no_place(dialect, name);
-  return whole(*best + there.substr(slash));
+  return whole_path(*best + there.substr(slash));
 }
 
 Result<std::string> name_in_place(const dialect::Dialect& dialect, const std::string& path,

@@ -1,6 +1,7 @@
 #include "exchange/finder.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "base/try.h"
@@ -258,11 +259,17 @@ Result<std::vector<const Dialect*>> wanted(const std::vector<std::string>& agent
 
 }  // namespace
 
+std::string whole_path(const std::string& path) {
+  std::string whole = std::filesystem::absolute(path).lexically_normal().string();
+  if (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
+  return whole;
+}
+
 Result<std::vector<Place>> places_of(fs::HostFiles& files, const Variable& variable,
                                      const FindOptions& options) {
   TRY_ASSIGN(const auto dialects, wanted(options.agents));
   std::vector<Place> places;
-  for (const std::string& path : options.paths) places.push_back({path, dialects});
+  for (const std::string& path : options.paths) places.push_back({whole_path(path), dialects});
   if (!places.empty()) return places;
   const dialect::Machine machine{.files = files, .home = variable("HOME"), .variable = variable};
   for (const Dialect* dialect : dialects) {

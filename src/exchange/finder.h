@@ -20,6 +20,9 @@ struct Place {
   bool is_own = false;  // where the agent keeps its sessions; else somebody named it
 };
 
+/// From the current directory on, as it is stored and compared.
+std::string whole_path(const std::string& path);
+
 /// The places that were named, or where agents keep sessions on this machine and
 /// something is, or may not be looked at. `invalid_argument` for an agent nobody knows.
 Result<std::vector<Place>> places_of(fs::HostFiles& files, const Variable& variable,

@@ -81,6 +81,7 @@ std::string encode_mark(const ImportMark& mark) {
       .member("before", mark.before)
       .member("records", mark.records);
   if (mark.beside != 0) out.member("beside", mark.beside);
+  if (mark.lost != 0) out.member("lost", mark.lost);
   out.text_member("part", mark.part).text_member("source", mark.source).end_object();
   return payload;
 }
@@ -106,6 +107,7 @@ std::optional<ImportMark> read_mark(std::string_view payload) {
     if (member->key == "before") mark.before = static_cast<std::uint32_t>(*number);
     if (member->key == "records") mark.records = *number;
     if (member->key == "beside") mark.beside = *number;
+    if (member->key == "lost") mark.lost = *number;
     if (member->key == "size") {
       mark.first.size = *number;
       has_size = true;

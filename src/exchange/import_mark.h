@@ -25,6 +25,7 @@ struct ImportMark {
   std::uint32_t before = 0;   // a sum over the bytes right before `offset`
   std::uint64_t records = 0;  // in the source, up to `offset`, and in the files beside it
   std::uint64_t beside = 0;   // those of these files: they are read whole each time
+  std::uint64_t lost = 0;     // stored, and not in the source when all of it was read last
   /// Of a database's session that says when it changes: a sum over that.
   std::string part{};
   /// The name of the source when it was read again; empty: the one that its session has.

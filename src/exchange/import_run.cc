@@ -132,6 +132,8 @@ Result<Imported> ImportRun::import(const Task& task) {
   TRY_ASSIGN(const ImportMark now, seen ? look_at(source, *seen, files_) : look_at(source, files_));
   ImportFrom start{.position = {}, .state = now, .is_live = options_.is_live, .base = task.base};
   if (known != nullptr && known->mark) {
+    start.session = known->session_id;
+    start.state.lost = known->mark->lost;
     if (known->mark->is_same_state(now)) {
       Imported unchanged;
       unchanged.report.session_id = known->session_id;

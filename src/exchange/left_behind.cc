@@ -18,8 +18,12 @@ namespace {
 
 using dialect::Dialect;
 
-std::string counted(std::size_t count, std::string_view thing) {
-  return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
+std::string counted(std::size_t count, std::string_view one, std::string_view many) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
+}
+
+std::string counted(std::size_t count, const std::string& thing) {
+  return counted(count, thing, thing + "s");
 }
 
 void lose(ExportReport& report, std::string what, std::string why) {
@@ -42,6 +46,7 @@ class LeftBehind {
     // Newest first: what takes the place of something comes after it.
     EntryText entry;
     for (Ordinal at = lineage_.size(); at-- > 0;) {
+      redacted_ += lineage_.is_redacted(at) ? 1 : 0;
       if (lineage_.is_redacted(at)) continue;
       TRY(read_entry(lineage_, at, entry));
       look(entry, on_path_[at], report);
@@ -63,6 +68,9 @@ class LeftBehind {
       lose(report, "history",
            counted(covered_, "message") +
                " on the way to the head: compacted, reset, taken back, failed or repeated");
+    }
+    if (redacted_ > 0) {
+      lose(report, "redacted", counted(redacted_, "entry", "entries") + " hidden by redactions");
     }
     if (shown_ > 0) lose(report, "status", counted(shown_, "message") + " for a screen only");
     if (const std::size_t all = labels_ + labels.size(); all > 0) {
@@ -184,6 +192,7 @@ class LeftBehind {
   std::vector<std::string> branches_;
   std::size_t covered_ = 0;
   std::size_t shown_ = 0;
+  std::size_t redacted_ = 0;
 };
 
 std::string dollars(std::int64_t nano_usd) {

@@ -70,6 +70,7 @@ class GiveBack {
       directory_ = name.substr(0, name.rfind('/') + 1);
     }
     if (recipe_) return origin_.part.empty() ? give_document() : give_database();
+    TRY(target_.write(directory_ + origin_.file, {}));  // also when there is nothing in it
     for (Ordinal at = 0; at < log_.fold().count; ++at) {
       TRY_ASSIGN(const StoredEntry entry, log_.entry(at));
       const Envelope envelope = read_envelope(entry.text);
@@ -196,6 +197,13 @@ class GiveBack {
   bool is_open_ = false;  // the last line of the first file has no end
 };
 
+bool has_redactions(const Lineage& lineage) {
+  for (Ordinal at = 0; at < lineage.size(); ++at) {
+    if (lineage.is_redacted(at)) return true;
+  }
+  return false;
+}
+
 // Whether this agent wrote the session, as far as it is stored by itself.
 Result<bool> is_of(const Dialect& dialect, const Lineage& lineage) {
   TRY_ASSIGN(const auto source, lineage.own().find("source"));
@@ -285,7 +293,8 @@ Result<ExportReport> export_session(Store& store, std::string_view session_id,
     TRY_ASSIGN(const bool is_own, is_of(*dialect, *lineage));
     TRY_ASSIGN(const bool is_whole, is_untouched(*dialect, *lineage));
     TRY_ASSIGN(const auto continuation, exchange::continuation_of(*dialect, *lineage));
-    const bool is_given = is_own && (is_whole || continuation);
+    // What is hidden must not come back with the records, and without it they are no whole.
+    const bool is_given = is_own && (is_whole || continuation) && !has_redactions(*lineage);
     if (is_given && !options.normalise && options.head.empty()) {
       GiveBack given(store, *dialect, lineage->own(), target, report);
       TRY(given.run(options.install ? &machine : nullptr));

@@ -79,7 +79,8 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
   TRY_ASSIGN(const auto reader, dialect_.open(source, files_, from.position));
   is_whole_ = reader->is_whole();
   agent_session_ = reader->outline().session;
-  TRY_ASSIGN(const bool is_open, open_session(reader->outline(), from.base));
+  lost_ = from.state.lost;
+  TRY_ASSIGN(const bool is_open, open_session(reader->outline(), from));
   if (!is_open) return std::move(result_);
   // What is new is told by the mark: it must be the newest one.
   if (only_new_ && (stored_ == nullptr || !stored_->ends_with(*from.after))) {
@@ -96,7 +97,7 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
     }
     TRY(take(record));
   }
-  if (stored_ != nullptr && !only_new_) TRY(report_lost());
+  if (stored_ != nullptr && !only_new_ && !is_copy_) TRY(report_lost());
   if (is_whole_) TRY(add_recipe());
   if (is_left && stored_ != nullptr && !has_news_) return std::move(result_);
   if (is_copy_ && !has_news_) return std::move(result_);
@@ -118,31 +119,84 @@ Result<Imported> SessionImport::run(const dialect::Source& source, const ImportF
 
 // Several files may say that they are the same session: copies, resumed sessions. The
 // first has the name; each of the others a name with its own in it.
-Result<bool> SessionImport::open_session(const dialect::Outline& outline, ImportFrom::Base base) {
+Result<bool> SessionImport::open_session(const dialect::Outline& outline, const ImportFrom& from) {
   timestamp_ = parse_timestamp(outline.created) ? outline.created : std::string();
   const std::string file = source_name(*source_);
-  for (const bool has_its_own : {false, true}) {
-    std::string name = outline.session;
-    if (has_its_own) name += "." + sha256_hex(file).substr(0, 8);
-    result_.report.session_id = dialect::session_id_of(dialect_.name(), name);
-    const std::string& id = result_.report.session_id;
+  if (!from.session.empty()) {
+    TRY_ASSIGN(auto lineage, find_stored(from.session));
+    TRY_ASSIGN(const bool is_open, open_stored(std::move(lineage), from.session));
+    if (is_open) return true;
+  }
+  const auto id_with = [&](std::string_view own) {
+    const std::string digits = own.empty() ? "" : "." + sha256_hex(own).substr(0, 8);
+    return dialect::session_id_of(dialect_.name(), outline.session + digits);
+  };
+  // By its path: a copy that went its own way.
+  for (const std::string& id : {id_with({}), id_with(file), id_with(name_of(*source_))}) {
+    result_.report.session_id = id;
     TRY_ASSIGN(auto lineage, find_stored(id));
     if (lineage == nullptr) {
       const NameClaim claim = claim_name_(id, file);
       if (claim == NameClaim::kRefused) continue;
-      if (claim == NameClaim::kShared && base != ImportFrom::Base::kMissing) {
-        result_.waits_for = id;  // once it is stored, this source has nothing new
+      if (claim == NameClaim::kShared && from.base != ImportFrom::Base::kMissing) {
+        result_.waits_for = id;  // once it is stored, this source may have nothing new
         return false;
       }
-      return open_new(id, outline, base);
+      return open_new(id, outline, from.base);
     }
-    TRY_ASSIGN(const bool is_ours, is_of_this_source(*lineage));
-    if (!is_ours) continue;
-    TRY(log_.begin(id, /*is_new=*/false));
-    TRY(go_on(std::move(lineage)));
-    return true;
+    TRY_ASSIGN(const bool is_open, open_stored(std::move(lineage), id));
+    if (is_open) return true;
   }
   return Error(Code::kIdConflict, result_.report.session_id + " is a session of another source");
+}
+
+Result<bool> SessionImport::open_stored(std::shared_ptr<const Lineage> lineage,
+                                        const std::string& id) {
+  if (lineage == nullptr) return false;
+  TRY_ASSIGN(const bool is_ours, is_of_this_source(*lineage));
+  if (!is_ours) return false;
+  TRY_ASSIGN(stored_, StoredSession::look_at(std::move(lineage), dialect_, only_new_));
+  is_copy_ = lies_elsewhere();
+  if (is_copy_ && !only_new_) {
+    TRY_ASSIGN(const bool is_other, went_its_own_way());
+    if (is_other) {
+      stored_.reset();
+      is_copy_ = false;
+      return false;
+    }
+  }
+  result_.report.session_id = id;
+  tree_.begin_after(*stored_);
+  torn_ = stored_->end().torn;
+  open_ = stored_->end().open;
+  TRY(log_.begin(id, /*is_new=*/false));
+  return true;
+}
+
+Result<bool> SessionImport::went_its_own_way() {
+  TRY_ASSIGN(const auto reader, dialect_.open(*source_, files_, {}));
+  std::set<std::string, std::less<>> met;
+  bool has_news = false;
+  for (Record record;;) {
+    TRY_ASSIGN(const bool found, reader->next(record));
+    if (!found) break;
+    if (record.is_fact || record.problem == "torn") continue;
+    TRY_ASSIGN(const dialect::Carried payload, carried(record));
+    bool is_stored = false;
+    for (std::uint32_t version = 1; !is_stored; ++version) {
+      const std::string id = candidate(record, payload.payload, version);
+      TRY_ASSIGN(const auto stored, match(id, payload.payload));
+      if (!stored) break;
+      is_stored = stored->is_same;
+      if (is_stored) met.insert(id);
+    }
+    has_news = has_news || !is_stored;
+  }
+  bool lacks = false;
+  TRY(stored_->each_record([&](std::string_view id, const dialect::RecordType& type) {
+    lacks = lacks || (!type.is_fact && !met.contains(id));
+  }));
+  return has_news && lacks;
 }
 
 Result<std::shared_ptr<const Lineage>> SessionImport::find_stored(const std::string& id) {
@@ -210,7 +264,12 @@ bool SessionImport::lies_elsewhere() const {
   const std::string& last = marked.empty() ? first_read_from_ : marked;
   if (last == name_of(*source_)) return false;
   const std::size_t part = source_->part.empty() ? 0 : source_->part.size() + 1;
-  return files_.stat(last.substr(0, last.size() - std::min(part, last.size()))).ok();
+  const auto there = files_.stat(last.substr(0, last.size() - std::min(part, last.size())));
+  const auto here = files_.stat(source_->path);
+  // One file may be reached on two ways.
+  const bool is_same =
+      there.ok() && here.ok() && there->device == here->device && there->inode == here->inode;
+  return there.ok() && !is_same;
 }
 
 Result<void> SessionImport::begin(const std::string& id, const dialect::Outline& outline) {
@@ -231,15 +290,6 @@ Result<void> SessionImport::begin(const std::string& id, const dialect::Outline&
   TRY(log_.begin(id, /*is_new=*/true));
   TRY(add_fact(kHeaderId, "session_header", session_header_payload(header)));
   return add_fact(kSourceId, "fact.quipu.source", source);
-}
-
-Result<void> SessionImport::go_on(std::shared_ptr<const Lineage> lineage) {
-  TRY_ASSIGN(stored_, StoredSession::look_at(std::move(lineage), dialect_, only_new_));
-  tree_.begin_after(*stored_);
-  is_copy_ = lies_elsewhere();
-  torn_ = stored_->end().torn;
-  open_ = stored_->end().open;
-  return {};
 }
 
 Result<void> SessionImport::add_fact(std::string_view id, std::string_view type,
@@ -280,11 +330,15 @@ Result<void> SessionImport::report_lost() {
     if (!is_there && !id.ends_with(".end")) missing.push_back(std::move(id));
   }));
   // The beginning of a line is nothing to lose once the line went on.
+  std::uint64_t lost = 0;
   for (const std::string& id : missing) {
     TRY_ASSIGN(const bool is_piece, stored_->is_torn(id));
     const bool went_on = id == superseded_ || id != stored_->end().torn;
-    if (!is_piece || !went_on) add_problem("lost");
+    if (!is_piece || !went_on) ++lost;
   }
+  // What a document has lost is compared with what it had last, of lines with all there were.
+  const std::uint64_t said = is_whole_ ? 0 : std::exchange(lost_, lost);
+  for (std::uint64_t count = said; count < lost; ++count) add_problem("lost");
   return {};
 }
 
@@ -379,16 +433,20 @@ Result<dialect::Carried> SessionImport::carried(const Record& record) {
   return dialect::Carried{.payload = carry_buffer_, .carried = "attachment"};
 }
 
+std::string SessionImport::candidate(const Record& record, std::string_view payload,
+                                     std::uint32_t version) const {
+  if (!can_be_id(record.id)) {
+    return made_id(dialect_.name(), agent_session_, payload, version);
+  }
+  return version == 1 ? record.id : record.id + "~" + std::to_string(version);
+}
+
 Result<SessionImport::Placed> SessionImport::place(const Record& record, std::string_view payload) {
   const bool has_own = can_be_id(record.id);
-  const auto made = [&](std::uint32_t version) {
-    return made_id(dialect_.name(), agent_session_, payload, version);
-  };
-  ImportTree::Node& first = has_own ? tree_.meet(record.id) : tree_.meet(made(1));
   const auto candidate = [&](std::uint32_t version) {
-    if (!has_own) return made(version);
-    return version == 1 ? record.id : record.id + "~" + std::to_string(version);
+    return this->candidate(record, payload, version);
   };
+  ImportTree::Node& first = has_own ? tree_.meet(record.id) : tree_.meet(candidate(1));
   for (std::uint32_t version = first.second.versions + 1;; ++version) {
     ImportTree::Node& node = version == 1 ? first : tree_.meet(candidate(version));
     TRY_ASSIGN(auto stored, match(node.first, payload));
@@ -396,6 +454,10 @@ Result<SessionImport::Placed> SessionImport::place(const Record& record, std::st
     // The files beside the first are written anew: what they said before is not lost.
     const bool is_beside = record.file != 0;
     node.second.is_there = !stored || stored->is_same || is_beside;
+    // What had gone from the source has come back: all of it must be looked at.
+    if (is_old && stored->is_same && lost_ != 0) {
+      return Error(Code::kTailMoved, "what was lost is there again: " + source_->path);
+    }
     if (stored && (is_old || !stored->is_same)) continue;
     // A copy may lag behind: what it says was said.
     if (stored && is_beside && !is_copy_) {
@@ -433,6 +495,7 @@ Result<void> SessionImport::add_mark(ImportMark mark, const dialect::Reader& rea
   mark.offset = is_whole_ ? 0 : reader.position().offset;
   mark.records = result_.report.total;
   mark.beside = beside_;
+  mark.lost = lost_;
   if (!log_.is_new()) mark.source = name_of(*source_);
   if (mark.offset != 0) {
     TRY_ASSIGN(mark.before, sum_before(reader, source_->path, files_));

@@ -13,6 +13,9 @@
 // Of a file beside the first the last version is what it says now: one that is stored
 // before it is passed over, and stored again.
 //
+// A copy of a source that is still there may be ahead of it, or lag behind. One that has
+// something new and lacks something that is stored went its own way: it is a session of its own.
+//
 // A source that goes on where the last pass ended (ReadPosition) holds only records that
 // came after its mark: there, what is stored before the mark is used. What is stored
 // after it is of a pass that was cut off.
@@ -43,7 +46,9 @@ struct ImportFrom {
   dialect::ReadPosition position{};
   /// The mark that `position` comes from; null: it is the beginning.
   const ImportMark* after = nullptr;
-  /// What the source looked like before it is read.
+  /// What this source was imported as; empty: nobody knows.
+  std::string session{};
+  /// What the source looked like before it is read; `lost`: how much was missing then.
   ImportMark state{};
   /// Leave a last line that is cut off for later: somebody may be writing it.
   bool is_live = false;
@@ -96,7 +101,11 @@ class SessionImport {
   };
 
   /// False: it waits for another session (`Imported::waits_for`).
-  Result<bool> open_session(const dialect::Outline& outline, ImportFrom::Base base);
+  Result<bool> open_session(const dialect::Outline& outline, const ImportFrom& from);
+  /// The session of this id is ours, and is gone on with.
+  Result<bool> open_stored(std::shared_ptr<const Lineage> lineage, const std::string& id);
+  /// A copy has something new, and lacks something that is stored.
+  Result<bool> went_its_own_way();
   /// Null: there is none.
   Result<std::shared_ptr<const Lineage>> find_stored(const std::string& id);
   Result<bool> open_new(const std::string& id, const dialect::Outline& outline,
@@ -106,7 +115,6 @@ class SessionImport {
   Result<bool> is_of_this_source(const Lineage& stored);
   Result<bool> is_of_earlier(const std::string& next_version, std::uint32_t file) const;
   bool lies_elsewhere() const;
-  Result<void> go_on(std::shared_ptr<const Lineage> lineage);
   Result<void> add_fact(std::string_view id, std::string_view type, std::string_view payload,
                         std::string_view meta = {});
   Result<void> report_lost();
@@ -114,6 +122,9 @@ class SessionImport {
   Result<void> add(const Record& record, const dialect::Carried& payload, const Placed& placed,
                    const ImportTree::Parent& parent);
   Result<dialect::Carried> carried(const Record& record);
+  /// The id that a record may have, if it has not got one of those before.
+  std::string candidate(const Record& record, std::string_view payload,
+                        std::uint32_t version) const;
   Result<Placed> place(const Record& record, std::string_view payload);
   Result<std::optional<StoredSession::Match>> match(std::string_view id,
                                                     std::string_view payload) const;
@@ -150,6 +161,7 @@ class SessionImport {
   std::string type_buffer_;
 
   bool has_news_ = false;     // something was added
+  std::uint64_t lost_ = 0;    // see ImportMark
   std::uint64_t beside_ = 0;  // records of other files than the first
   ImportedLog log_;
   Imported result_;

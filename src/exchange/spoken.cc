@@ -1,6 +1,7 @@
 #include "exchange/spoken.h"
 
 #include <algorithm>
+#include <deque>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -29,6 +30,51 @@ void put_on_one_line(std::vector<Part>& parts) {
     put_on_one_line(part.content);
   }
 }
+
+// Calls and results by ids that are each call's own, as agents expect it: some models begin to
+// count anew with each answer.
+class CallIds {
+ public:
+  /// False: the result of a call that has one already; some agents write it more than once.
+  bool name(Part& part) {
+    if (part.tool_use_id.empty()) return true;
+    if (part.type == PartType::kToolUse) name_call(part);
+    return part.type != PartType::kToolResult || name_result(part);
+  }
+
+ private:
+  struct Calls {
+    std::deque<std::string> open;  // those without a result
+    std::string said;              // by the last
+    int count = 0;
+  };
+
+  void name_call(Part& part) {
+    Calls& calls = by_id_[part.tool_use_id];
+    std::string said = part.name + " " + part.input + part.raw_input;
+    if (calls.open.empty() || calls.said != said) {  // else the same, again
+      std::string own = part.tool_use_id;
+      while (!used_.insert(own).second) {
+        own = part.tool_use_id + "_" + std::to_string(++calls.count + 1);
+      }
+      calls.open.push_back(std::move(own));
+      calls.said = std::move(said);
+    }
+    part.tool_use_id = calls.open.back();
+  }
+
+  bool name_result(Part& part) {
+    const auto calls = by_id_.find(part.tool_use_id);
+    if (calls == by_id_.end()) return used_.insert(part.tool_use_id).second;
+    if (calls->second.open.empty()) return false;
+    part.tool_use_id = std::move(calls->second.open.front());
+    calls->second.open.pop_front();
+    return true;
+  }
+
+  std::unordered_map<std::string, Calls> by_id_;
+  std::unordered_set<std::string> used_;
+};
 
 // The transcript as a tree that branches are added to. A place: see `Aside::follows`.
 class Tree {
@@ -133,6 +179,14 @@ class Tree {
   std::unordered_set<std::string> calls_;                     // ids
 };
 
+void note_calls(const Message& message, Spoken& spoken) {
+  for (const Part& part : message.parts) {
+    if (part.tool_use_id.empty()) continue;
+    spoken.calls.insert(call_key(part.type, part.tool_use_id));
+    spoken.calls.insert(what_key(part));
+  }
+}
+
 // By ordinal: whether it is one of these entries, or comes from one.
 Result<std::vector<bool>> descendants(const Lineage& lineage,
                                       const std::unordered_set<std::string>& entries) {
@@ -185,11 +239,18 @@ Result<Spoken> transcript_of(Store& store, const SessionSummary& summary, const 
   transcript.model = summary.model;
   transcript.provider = summary.provider;
   transcript.seed = session_id + " " + (head.empty() ? summary.head : head);
-  std::unordered_set<std::string> answered;  // some agents write a result more than once
+  CallIds ids;
   Turns turns;
   std::string last = transcript.created;
   for (Utterance& utterance : said) {
-    if (only != nullptr && !only->contains(utterance.entry_id)) continue;
+    const bool is_told = only == nullptr || only->contains(utterance.entry_id);
+    if (is_told) note_calls(utterance.message, spoken);
+    std::vector<Part> parts;
+    for (Part& part : utterance.message.parts) {
+      if (ids.name(part)) parts.push_back(std::move(part));
+    }
+    utterance.message.parts = std::move(parts);
+    if (!is_told) continue;
     spoken.entries.insert(utterance.entry_id);
     const std::string& request = utterance.message.request_id;
     if (counted != nullptr &&
@@ -197,15 +258,6 @@ Result<Spoken> transcript_of(Store& store, const SessionSummary& summary, const 
       utterance.message.usage.reset();
     }
     if (utterance.message.usage && !request.empty()) spoken.requests.insert(request);
-    for (const Part& part : utterance.message.parts) {
-      if (part.tool_use_id.empty()) continue;
-      spoken.calls.insert(call_key(part.type, part.tool_use_id));
-      spoken.calls.insert(what_key(part));
-    }
-    std::erase_if(utterance.message.parts, [&](const Part& part) {
-      return part.type == PartType::kToolResult && !part.tool_use_id.empty() &&
-             !answered.insert(part.tool_use_id).second;
-    });
     if (!parse_timestamp(utterance.timestamp)) utterance.timestamp = last;
     last = utterance.timestamp;
     put_on_one_line(utterance.message.parts);

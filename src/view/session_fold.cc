@@ -203,7 +203,13 @@ void add_import(SessionRow& row, const Envelope& envelope) {
       row.summary.spawned_by = dialect::session_id_of(row.summary.agent_id, parent);
     }
   }
-  if (type == "fact.quipu.import") row.summary.import_mark = envelope.payload;
+  if (type == "fact.quipu.import") {
+    row.summary.import_mark = envelope.payload;
+    // Where it lies by now.
+    if (auto moved = text_member(envelope.payload, "source"); !moved.empty()) {
+      row.summary.source = std::move(moved);
+    }
+  }
 }
 
 // A `usage` fact is the usage itself, or has it in a member of that name.

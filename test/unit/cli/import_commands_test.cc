@@ -219,6 +219,23 @@ TEST_F(ImportCommands, ATreeShowsWhatIsSaidAndByWhom) {
   EXPECT_THAT(at_home({"tree", "opencode.ses_x"}).out, HasSubstr("user [head]  By sea?"));
 }
 
+// A source is one file, however it was named.
+TEST_F(ImportCommands, APathFromHereIsTheSameFile) {
+  const std::string file = std::filesystem::relative(path("home/.pi/agent/sessions")).string();
+  ASSERT_THAT(file, testing::StartsWith(".."));
+  EXPECT_EQ(at_home({"import", "pi", file}).code, 0);
+  EXPECT_THAT(at_home({"show", "pi.s1"}).out, testing::Not(HasSubstr("../")));
+  EXPECT_THAT(at_home({"import", "--json"}).out, HasSubstr("\"added\":0"));
+}
+
+TEST_F(ImportCommands, AnExportGoesToOnePlace) {
+  at_home({"import"});
+  const Outcome outcome =
+      at_home({"export", "pi.s1", "--to", "claude", "--install", "--out", path("x")});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--install and --out exclude each other"));
+}
+
 // A program in the agent's place, which keeps what it is given beside itself.
 class HandOverCommands : public ImportCommands {
  protected:
@@ -280,6 +297,7 @@ TEST_F(HandOverCommands, WhatStopsUsStopsItsProgram) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(install().code, 11);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  EXPECT_THAT(install().err, HasSubstr("was interrupted"));
   EXPECT_TRUE(left_nothing());
 }
 

@@ -279,6 +279,18 @@ TEST(OpencodeImport, FilesComeBackByteForByte) {
   import_files(old, "/data/opencode/project/app/");
 }
 
+// What stands around an object has no place in a line of a log.
+TEST(OpencodeImport, FilesMayHaveBlanksAroundThem) {
+  for (const auto& [before, behind] : std::vector<std::pair<std::string, std::string>>{
+           {"", "\n"}, {"", "\r\n"}, {"", "\n\n"}, {"\n", ""}, {" ", "\t"}}) {
+    SCOPED_TRACE(before + "|" + behind);
+    auto files =
+        storage("storage/session/p1/ses_1.json", "storage/message/ses_1/", "storage/part/");
+    for (auto& [name, text] : files) text = before + text + behind;
+    import_files(files, "/data/opencode/");
+  }
+}
+
 // ---- exports
 
 TEST(OpencodeImport, AnExportComesBackByteForByte) {

@@ -110,9 +110,7 @@ TEST_F(Beside, ALineThatWasReadInPiecesHasLostNothing) {
   const auto cut = machine_.import("claude", main_in(kLive)).problems;
   ASSERT_EQ(cut.size(), 2u) << "torn, and the line is gone";
   machine_.host.files[main_in(kLive)] = line("v");
-  const auto other = machine_.import("claude", main_in(kLive)).problems;
-  ASSERT_EQ(other.size(), 1u);
-  EXPECT_EQ(other[0].what, "lost");
+  EXPECT_TRUE(machine_.import("claude", main_in(kLive)).problems.empty()) << "said once";
 }
 
 }  // namespace

@@ -126,6 +126,51 @@ TEST(Import, AVersionOfARecordThatIsGoneIsReported) {
   EXPECT_EQ(report.problems[0].count, 1u);
 }
 
+// A file that was seen while somebody wrote it anew.
+TEST(Import, WhatIsThereAgainIsNotStoredTwice) {
+  const std::string one = kHeader + line("a", "", "user", "one") + "\n";
+  const std::string all =
+      one + line("b", "a", "assistant", "two") + "\n" + line("c", "b", "user", "three") + "\n";
+  ImportMachine machine;
+  machine.host.files[kPath] = all;
+  machine.import("pi", kPath);
+  machine.host.files[kPath] = one;
+  EXPECT_EQ(machine.import("pi", kPath).problems.at(0).count, 2u);
+  machine.host.files[kPath] = all;
+  const ImportReport again = machine.import("pi", kPath);
+  EXPECT_EQ(again.added, 0u);
+  EXPECT_TRUE(again.problems.empty());
+  EXPECT_EQ(machine.said("pi.s1").size(), 3u);
+  EXPECT_EQ(machine.give("pi.s1", "pi").begin()->second, all);
+  // In a part of it only, and with something new: what is still missing was said.
+  machine.host.files[kPath] = one;
+  EXPECT_EQ(machine.import("pi", kPath).problems.at(0).count, 2u);
+  machine.host.files[kPath] = one + line("b", "a", "assistant", "two") + "\n";
+  EXPECT_TRUE(machine.import("pi", kPath).problems.empty());
+  machine.host.files[kPath] += line("d", "b", "user", "four") + "\n";
+  const ImportReport more = machine.import("pi", kPath);
+  EXPECT_EQ(more.added, 1u);
+  EXPECT_EQ(more.total, 4u);
+  EXPECT_TRUE(more.problems.empty());
+}
+
+TEST(Import, BlanksAroundALineAreKeptAndDoNotHideIt) {
+  ImportMachine machine;
+  const std::string text = kHeader + "  " + line("a", "", "user", "one") + "\t \n " +
+                           line("b", "a", "user", "two") + " ";
+  machine.host.files[kPath] = text;
+  EXPECT_TRUE(machine.import("pi", kPath).problems.empty());
+  EXPECT_EQ(machine.said("pi.s1"), (std::vector<std::string>{"user: one", "user: two"}));
+  EXPECT_EQ(machine.give("pi.s1", "pi").begin()->second, text);
+}
+
+TEST(Import, AnEmptyFileComesBack) {
+  ImportMachine machine;
+  machine.host.files["/x/empty.jsonl"] = "";
+  const std::string session = machine.import("claude", "/x/empty.jsonl").session_id;
+  EXPECT_EQ(machine.give(session, "claude"), (ImportMachine::Files{{"empty.jsonl", ""}}));
+}
+
 // What was found may have grown before it is imported, or since it was imported.
 TEST(Import, WhatWasFoundBeforeItGrewIsReadWhole) {
   ImportMachine machine;

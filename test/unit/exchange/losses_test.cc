@@ -73,6 +73,21 @@ TEST_F(Losses, OtherBranches) {
   EXPECT_EQ(lost("pi", "branch", false), "") << "its own records have them all";
 }
 
+// What is hidden is in no file, whoever wrote it.
+TEST_F(Losses, WhatIsRedacted) {
+  import(asked("a", "", "one") + asked("b", "a", "secret") + asked("c", "b", "three"));
+  NewEntry entry;
+  entry.type = "redaction";
+  entry.payload = R"({"targetEntryId":"b","reason":"x"})";
+  ASSERT_TRUE(machine.store.sessions().append_session_entries("pi.s1", {{entry}}).ok());
+  for (const auto& [to, normalise] : std::map<std::string, bool>{
+           {"pi", false}, {"claude", false}, {"jsonl", true}, {"opencode", false}}) {
+    SCOPED_TRACE(to);
+    EXPECT_EQ(lost(to, "redacted", normalise), ": 1 entry hidden by redactions\n");
+    for (const auto& [path, bytes] : made) EXPECT_EQ(bytes.find("secret"), std::string::npos);
+  }
+}
+
 // An agent that goes on with the newest would go on there.
 TEST_F(Losses, WhatGoesOnFromTheHeadOrFromNothing) {
   import(asked("a", "", "one") + asked("b", "a", "two") + answered("c", "b", "0") +

@@ -57,6 +57,61 @@ TEST_F(MovedSource, ACopyAddsNothing) {
   EXPECT_TRUE(is_current(kHere));
 }
 
+std::string line(const std::string& id, const std::string& parent) {
+  return R"({"type":"message","id":")" + id + R"(","parentId":")" + parent +
+         R"(","timestamp":"2026-03-01T09:30:02.000Z","message":{"role":"user","content":"says )" +
+         id + "\"}}\n";
+}
+
+// Both were gone on with: neither is the other.
+TEST_F(MovedSource, ACopyThatWentItsOwnWayIsASessionOfItsOwn) {
+  machine_.host.files[kThere] = kText + line("b", "a");
+  machine_.host.files[kHere] += line("c", "a");
+  const auto import_both = [&] {
+    const FoundSources found = machine_.find({.agents = {"pi"}, .paths = {"/home/ada"}});
+    EXPECT_EQ(found.sources.size(), 2u);
+    return machine_.import_all(found.sources);
+  };
+  std::map<std::string, std::string> sessions;
+  for (const ImportReport& report : import_both()) {
+    EXPECT_TRUE(report.problems.empty());
+    sessions[report.source] = report.session_id;
+  }
+  EXPECT_NE(sessions[kHere], sessions[kThere]);
+  for (const auto& [path, session] : sessions) {
+    EXPECT_EQ(machine_.give(session, "pi").begin()->second, machine_.host.files[path]);
+    EXPECT_TRUE(is_current(path));
+  }
+  machine_.host.files[kThere] += line("d", "b");
+  machine_.host.files[kHere] += line("e", "c");
+  for (const ImportReport& report : import_both()) {
+    EXPECT_EQ(report.added, 1u);
+    EXPECT_EQ(report.total, 4u) << "only what is new was read";
+    EXPECT_EQ(report.session_id, sessions[report.source]);
+    EXPECT_TRUE(report.problems.empty());
+  }
+  for (const auto& [path, session] : sessions) {
+    EXPECT_EQ(machine_.give(session, "pi").begin()->second, machine_.host.files[path]);
+  }
+  for (const ImportReport& report : import_both()) EXPECT_EQ(report.added, 0u);
+}
+
+TEST_F(MovedSource, ACopyThatIsAheadIsTheSame) {
+  machine_.host.files[kThere] = kText + line("b", "a");
+  EXPECT_EQ(machine_.import("pi", kThere).session_id, "pi.s1");
+  EXPECT_EQ(machine_.said("pi.s1").size(), 2u);
+  const ImportReport behind = machine_.import("pi", kHere);
+  EXPECT_EQ(behind.session_id, "pi.s1");
+  EXPECT_TRUE(behind.problems.empty()) << "what lags behind has lost nothing";
+}
+
+TEST_F(MovedSource, ItIsShownWhereItIsNow) {
+  machine_.host.files.erase(kHere);
+  machine_.host.files[kThere] = kText + line("b", "a");
+  machine_.import("pi", kThere);
+  EXPECT_EQ(machine_.store.sessions().describe_session("pi.s1")->source, kThere);
+}
+
 TEST_F(MovedSource, AParentThatIsNowhereIsReported) {
   machine_.host.files[kHere] +=
       R"({"type":"message","id":"b","parentId":"nowhere","timestamp":"2026-03-01T09:30:02.000Z","message":{"role":"user","content":"who"}})"
