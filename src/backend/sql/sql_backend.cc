@@ -318,6 +318,9 @@ Result<std::vector<std::size_t>> SqlBackend::create_all(std::vector<std::unique_
   if (commands.empty()) return std::vector<std::size_t>();
   const auto done = make(commands, logs.front()->session_id(), made.front()->head());
   if (!done.ok() && may_have_happened(done.error())) return done.error();
+  // No room for all of them is room for none: of those that were made an error would say that
+  // they were not.
+  if (!done.ok() && done.error().code() == Code::kNoSpace) return done.error();
   // One of them exists, or something is wrong: which, and what, each by itself says.
   if (!done.ok() || !*done) return Backend::create_all(std::move(logs));
   for (std::size_t i = 0; i < logs.size(); ++i) {
