@@ -27,6 +27,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "backend/backend.h"
 #include "dialect/carry.h"
@@ -41,6 +42,10 @@
 #include "quipu/store.h"
 
 namespace quipu::exchange {
+
+/// The first entries of every imported session.
+inline constexpr std::string_view kHeaderId = "header";
+inline constexpr std::string_view kSourceId = "source";
 
 struct ImportFrom {
   dialect::ReadPosition position{};
