@@ -12,8 +12,6 @@
 namespace quipu::dialect::opencode {
 namespace {
 
-constexpr std::string_view kAgent = "opencode";
-
 Result<void> require(const Database& database, const std::string& path) {
   for (const auto& [table, column] : {std::pair("session", "id"),
                                       {"message", "session_id"},

@@ -8,8 +8,6 @@
 namespace quipu::dialect::opencode {
 namespace {
 
-constexpr std::string_view kAgent = "opencode";
-
 std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // opencode.db, and opencode-<channel>.db of other channels.

@@ -5,6 +5,8 @@
 
 namespace quipu::dialect::opencode {
 
+inline constexpr std::string_view kAgent = "opencode";
+
 /// The sessions of a database.
 Result<std::vector<Source>> database_sources(const std::string& path, fs::HostFiles& files);
 Result<std::unique_ptr<Reader>> open_database(const Source& source, fs::HostFiles& files);
