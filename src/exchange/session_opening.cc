@@ -38,12 +38,10 @@ Result<bool> SessionImport::open_session(const dialect::Outline& outline, const 
     TRY_ASSIGN(const bool is_open, open_stored(std::move(lineage), from.session));
     if (is_open) return true;
   }
-  const auto id_with = [&](std::string_view own) {
-    const std::string digits = own.empty() ? "" : "." + sha256_hex(own).substr(0, 8);
-    return dialect::session_id_of(dialect_.name(), outline.session + digits);
-  };
   // By its path: a copy that went its own way.
-  for (const std::string& id : {id_with({}), id_with(file), id_with(name_of(*source_))}) {
+  for (const std::string& own : {std::string(), file, name_of(*source_)}) {
+    const std::string digits = own.empty() ? "" : "." + sha256_hex(own).substr(0, 8);
+    const std::string id = dialect::session_id_of(dialect_.name(), outline.session + digits);
     result_.report.session_id = id;
     TRY_ASSIGN(auto lineage, find_stored(id));
     if (lineage == nullptr) {
