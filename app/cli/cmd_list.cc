@@ -133,7 +133,8 @@ void print_table(Context& context, SessionStore& sessions, const Listing& listin
   const ShortIds short_ids = ShortIds::of_sessions(sessions);
   const std::int64_t now = now_ms();
 
-  Table table({{.title = "ID"},
+  // An id that another one begins with is shown whole where there is room: the title says more.
+  Table table({{.title = "ID", .fit = wide ? Table::Fit::kWhole : Table::Fit::kCutEnd},
                {.title = "TITLE", .fit = Table::Fit::kCutEnd},
                {.title = "MESSAGES", .right = true},
                {.title = "TOKENS", .right = true, .expendable = true},
