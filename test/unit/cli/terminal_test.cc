@@ -139,6 +139,16 @@ TEST_F(TerminalTest, LinesFitTheTerminal) {
   EXPECT_THAT(plain(quipu_on_terminal({"list"}, 60)), HasSubstr("…"));
 }
 
+// An id that another one begins with has no shorter form.
+TEST_F(TerminalTest, LongIdsLeaveRoomForTitles) {
+  const std::string id = "imported.0cf3db51-1111-4222-8333-444444444444";
+  ASSERT_EQ(quipu({"new", "--id", id, "--title", "A talk about roads"}).code, 0);
+  ASSERT_EQ(quipu({"new", "--id", id + ".d696ce25", "--title", "A talk about bridges"}).code, 0);
+  const std::string text = plain(quipu_on_terminal({"list", "--all"}, 60));
+  EXPECT_THAT(text, HasSubstr("A talk "));
+  EXPECT_LE(widest(text), 60u) << text;
+}
+
 TEST_F(TerminalTest, BoxesOnlyWhereTheyCanBeDrawn) {
   ASSERT_EQ(quipu({"append", "s"}, message("b", "user", "branch", "e2")).code, 0);
   EXPECT_THAT(quipu_on_terminal({"tree", "s"}, 80).out, HasSubstr("├─"));
