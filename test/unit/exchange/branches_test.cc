@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "pi_lines.h"
 #include "quipu/branch.h"
 #include "quipu/usage.h"
 #include "support/import_machine.h"
@@ -12,22 +13,8 @@
 namespace quipu {
 namespace {
 
-const std::string kHeader =
-    R"({"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/data"})"
-    "\n";
-
-std::string message(const std::string& id, const std::string& parent, const std::string& members) {
-  return R"({"type":"message","id":")" + id + R"(","parentId":)" +
-         (parent.empty() ? "null" : "\"" + parent + "\"") +
-         R"(,"timestamp":"2026-03-01T09:30:01.000Z","message":{)" + members + "}}\n";
-}
-
-std::string asked(const std::string& id, const std::string& parent) {
-  return message(id, parent, R"("role":"user","content":"asks )" + id + "\"");
-}
-
 std::string answered(const std::string& id, const std::string& parent, const std::string& blocks) {
-  return message(
+  return pi_message(
       id, parent,
       R"("role":"assistant","content":[)" + blocks +
           R"(],"provider":"anthropic","model":"m","usage":{"input":1,"output":10,"cacheRead":0,"cacheWrite":0,"totalTokens":11,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}},"stopReason":"stop")");
@@ -44,16 +31,16 @@ std::string called(const std::string& id, const std::string& parent) {
 }
 
 std::string found(const std::string& id, const std::string& parent, const std::string& call) {
-  return message(id, parent,
-                 R"("role":"toolResult","toolCallId":"call-)" + call +
-                     R"(","toolName":"ls","content":[{"type":"text","text":"found )" + id +
-                     R"("}],"isError":false)");
+  return pi_message(id, parent,
+                    R"("role":"toolResult","toolCallId":"call-)" + call +
+                        R"(","toolName":"ls","content":[{"type":"text","text":"found )" + id +
+                        R"("}],"isError":false)");
 }
 
 class Branches : public testing::Test {
  protected:
   void import(const std::string& lines) {
-    machine.host.files["/x/1_s1.jsonl"] = kHeader + lines;
+    machine.host.files["/x/1_s1.jsonl"] = kPiHeader + lines;
     machine.import("pi", "/x/1_s1.jsonl");
   }
 
@@ -111,10 +98,10 @@ class Branches : public testing::Test {
 };
 
 TEST_F(Branches, AllThatLeaveTheConversationAreThereAndItsEndIsTheHead) {
-  import(asked("a", "") + said("b", "a") + asked("c", "b") + called("d", "c") +
-         found("e", "d", "d") + asked("f", "e") +             // leaves at b, and again at e
-         said("g", "e") + asked("h", "b") + said("i", "h") +  // leaves at b
-         asked("j", "b") + called("k", "j") + found("l", "k", "k") + said("m", "l"));
+  import(pi_asked("a", "") + said("b", "a") + pi_asked("c", "b") + called("d", "c") +
+         found("e", "d", "d") + pi_asked("f", "e") +             // leaves at b, and again at e
+         said("g", "e") + pi_asked("h", "b") + said("i", "h") +  // leaves at b
+         pi_asked("j", "b") + called("k", "j") + found("l", "k", "k") + said("m", "l"));
   const auto all = conversations("pi.s1");
   ASSERT_EQ(all.size(), 4u);
   for (const std::string to : {"pi", "jsonl", "claude"}) {
@@ -127,7 +114,8 @@ TEST_F(Branches, AllThatLeaveTheConversationAreThereAndItsEndIsTheHead) {
 
 // What a request took is in the file once, though two branches share the answer's beginning.
 TEST_F(Branches, AnAnswerThatGoesOnInTwoWays) {
-  import(asked("a", "") + said("b", "a") + said("c", "b") + asked("d", "b") + asked("e", "c"));
+  import(pi_asked("a", "") + said("b", "a") + said("c", "b") + pi_asked("d", "b") +
+         pi_asked("e", "c"));
   const auto all = conversations("pi.s1");
   for (const std::string to : {"pi", "jsonl", "claude"}) {
     SCOPED_TRACE(to);
@@ -139,7 +127,8 @@ TEST_F(Branches, AnAnswerThatGoesOnInTwoWays) {
 }
 
 TEST_F(Branches, WhatTheRestOfASharedAnswerTookIsCounted) {
-  import(asked("a", "") + said("b", "a") + said("c", "b") + asked("e", "c") + asked("d", "b"));
+  import(pi_asked("a", "") + said("b", "a") + said("c", "b") + pi_asked("e", "c") +
+         pi_asked("d", "b"));
   for (const std::string to : {"pi", "jsonl", "claude"}) {
     SCOPED_TRACE(to);
     EXPECT_EQ(tokens_out(carry(to)), 20u);
@@ -148,11 +137,11 @@ TEST_F(Branches, WhatTheRestOfASharedAnswerTookIsCounted) {
 
 // Claude looks for results wherever they are.
 TEST_F(Branches, NoneLeavesBetweenACallAndItsResult) {
-  const std::string before = asked("a", "") + called("b", "a");
+  const std::string before = pi_asked("a", "") + called("b", "a");
   for (const std::string& lines :
        {before + found("r2", "b", "b") + said("t", "r2") + found("r1", "b", "b") + said("s", "r1"),
-        before + found("r2", "b", "b") + said("t", "r2") + asked("s", "b"),
-        before + asked("t", "b") + found("r1", "b", "b") + said("s", "r1")}) {
+        before + found("r2", "b", "b") + said("t", "r2") + pi_asked("s", "b"),
+        before + pi_asked("t", "b") + found("r1", "b", "b") + said("s", "r1")}) {
     SCOPED_TRACE(lines);
     machine.store = Store::open("memory:").value();
     import(lines);
@@ -164,7 +153,7 @@ TEST_F(Branches, NoneLeavesBetweenACallAndItsResult) {
 
 // A counter that begins anew in each branch: which result is whose cannot be told by it.
 TEST_F(Branches, NoneRepeatsTheIdOfACall) {
-  const std::string before = asked("a", "") + said("b", "a");
+  const std::string before = pi_asked("a", "") + said("b", "a");
   const auto call = [](const std::string& id, const std::string& parent) {
     return answered(id, parent,
                     R"({"type":"text","text":"in )" + id +
@@ -174,8 +163,8 @@ TEST_F(Branches, NoneRepeatsTheIdOfACall) {
     std::string line = found(id, parent, "x");
     return line.replace(line.find("call-x"), 6, "ls:0");
   };
-  import(before + asked("x", "b") + call("c2", "x") + result("r2", "c2") + said("t", "r2") +
-         asked("y", "b") + call("c1", "y") + result("r1", "c1") + said("s", "r1"));
+  import(before + pi_asked("x", "b") + call("c2", "x") + result("r2", "c2") + said("t", "r2") +
+         pi_asked("y", "b") + call("c1", "y") + result("r1", "c1") + said("s", "r1"));
   for (const std::string to : {"pi", "jsonl", "claude"}) {
     EXPECT_EQ(branch_loss(to), "4 messages on other branches that are not written") << to;
   }
@@ -183,7 +172,7 @@ TEST_F(Branches, NoneRepeatsTheIdOfACall) {
 
 // The same, but for its words, is not said by the conversation.
 TEST_F(Branches, ACallThatSaysSomethingElseIsALoss) {
-  import(asked("a", "") + called("b", "a") + found("r", "b", "b") +
+  import(pi_asked("a", "") + called("b", "a") + found("r", "b", "b") +
          answered("c", "a",
                   R"({"type":"toolCall","id":"call-b","name":"ls","arguments":{"in":"c"}})") +
          found("s", "c", "b") + said("d", "s"));
@@ -196,7 +185,7 @@ TEST_F(Branches, TheEndIsWhatEveryAgentHasAPlaceFor) {
        {R"({"type":"thinking","thinking":"hm"})", R"({"type":"text","text":" "})"}) {
     SCOPED_TRACE(block);
     machine.store = Store::open("memory:").value();
-    import(asked("a", "") + said("b", "a") + asked("x", "b") + asked("c", "b") +
+    import(pi_asked("a", "") + said("b", "a") + pi_asked("x", "b") + pi_asked("c", "b") +
            answered("d", "c", block));
     for (const std::string to : {"pi", "jsonl", "claude"}) {
       const std::vector<std::string> all = machine.said(carry(to));
@@ -244,8 +233,8 @@ TEST_F(Branches, WhatARequestTookIsInTheFileOnce) {
 
 // A root that shares nothing is looked past, however many there are.
 TEST_F(Branches, ManyThatShareNothingHideNone) {
-  std::string lines = asked("a", "") + said("b", "a") + asked("x", "b") + asked("c", "b");
-  for (int i = 0; i < 300; ++i) lines += asked("n" + std::to_string(i), "");
+  std::string lines = pi_asked("a", "") + said("b", "a") + pi_asked("x", "b") + pi_asked("c", "b");
+  for (int i = 0; i < 300; ++i) lines += pi_asked("n" + std::to_string(i), "");
   import(lines);
   auto branch = SessionBranch::open(machine.store, "pi.s1");
   ASSERT_TRUE(branch->switch_to("c").ok());
@@ -254,14 +243,15 @@ TEST_F(Branches, ManyThatShareNothingHideNone) {
 
 // Calls that nobody ever answered are no obstacle.
 TEST_F(Branches, ACallWithoutAResult) {
-  import(asked("a", "") + called("b", "a") + asked("c", "b") + said("d", "c") + asked("e", "b"));
+  import(pi_asked("a", "") + called("b", "a") + pi_asked("c", "b") + said("d", "c") +
+         pi_asked("e", "b"));
   const auto all = conversations("pi.s1");
   for (const std::string to : {"pi", "jsonl", "claude"}) EXPECT_EQ(conversations(carry(to)), all);
 }
 
 // There is no line for it in the file: the one before it is the last.
 TEST_F(Branches, AnEndThatTheAgentHasNoPlaceFor) {
-  import(asked("a", "") + said("b", "a") + asked("x", "a") + asked("c", "b"));
+  import(pi_asked("a", "") + said("b", "a") + pi_asked("x", "a") + pi_asked("c", "b"));
   NewEntry entry;
   entry.type = "message";
   entry.payload = R"({"role":"system","content":"Be brief."})";
@@ -271,7 +261,7 @@ TEST_F(Branches, AnEndThatTheAgentHasNoPlaceFor) {
 
 // Some versions of it go on where the latest was said.
 TEST_F(Branches, InClaudesFilesTheEndIsTheLatest) {
-  import(asked("a", "") + said("b", "a") + said("c", "b") + asked("x", "b"));
+  import(pi_asked("a", "") + said("b", "a") + said("c", "b") + pi_asked("x", "b"));
   auto branch = SessionBranch::open(machine.store, "pi.s1");
   ASSERT_TRUE(branch->switch_to("c").ok());
   const std::string copy = carry("claude");
@@ -283,9 +273,9 @@ TEST_F(Branches, InClaudesFilesTheEndIsTheLatest) {
 
 // A tree is written in time that does not grow with the square of its branches.
 TEST_F(Branches, OfVeryManySomeAreReported) {
-  std::string lines = asked("a", "") + said("b", "a");
-  for (int i = 0; i < 400; ++i) lines += asked("n" + std::to_string(i), "a");
-  import(lines + asked("z", "b"));
+  std::string lines = pi_asked("a", "") + said("b", "a");
+  for (int i = 0; i < 400; ++i) lines += pi_asked("n" + std::to_string(i), "a");
+  import(lines + pi_asked("z", "b"));
   EXPECT_EQ(branch_loss("claude"), "144 messages on other branches that are not written");
 }
 

@@ -2,25 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pi_lines.h"
 #include "support/import_machine.h"
 
 namespace quipu {
 namespace {
 
-const std::string kHeader =
-    R"({"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/data"})"
-    "\n";
-
-std::string message(const std::string& id, const std::string& parent, const std::string& members) {
-  return R"({"type":"message","id":")" + id + R"(","parentId":)" +
-         (parent.empty() ? "null" : "\"" + parent + "\"") +
-         R"(,"timestamp":"2026-03-01T09:30:01.000Z","message":{)" + members + "}}\n";
-}
-std::string asked(const std::string& id, const std::string& parent) {
-  return message(id, parent, R"("role":"user","content":"asks )" + id + "\"");
-}
 std::string answered(const std::string& id, const std::string& parent, const std::string& blocks) {
-  return message(
+  return pi_message(
       id, parent,
       R"("role":"assistant","content":[{"type":"text","text":"says )" + id + R"("})" + blocks +
           R"(],"provider":"anthropic","model":"m","usage":{"input":1,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":2,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}},"stopReason":"stop")");
@@ -30,10 +19,10 @@ std::string call(const std::string& call_id, const std::string& where) {
          where + R"("}})";
 }
 std::string found(const std::string& id, const std::string& parent, const std::string& call_id) {
-  return message(id, parent,
-                 R"("role":"toolResult","toolCallId":")" + call_id +
-                     R"(","toolName":"ls","content":[{"type":"text","text":"found )" + id +
-                     R"("}],"isError":false)");
+  return pi_message(id, parent,
+                    R"("role":"toolResult","toolCallId":")" + call_id +
+                        R"(","toolName":"ls","content":[{"type":"text","text":"found )" + id +
+                        R"("}],"isError":false)");
 }
 
 // Calls and results as pairs, and all else that is said.
@@ -59,7 +48,7 @@ std::vector<std::string> pairs_of(ImportMachine& machine, const std::string& ses
 
 void expect_pairs(const std::string& lines, const std::vector<std::string>& expected) {
   ImportMachine machine;
-  machine.host.files["/x/1_s1.jsonl"] = kHeader + lines;
+  machine.host.files["/x/1_s1.jsonl"] = kPiHeader + lines;
   machine.import("pi", "/x/1_s1.jsonl");
   for (const std::string to : {"claude", "codex", "craft", "gemini", "jsonl", "opencode", "pi"}) {
     SCOPED_TRACE(to);
@@ -77,7 +66,7 @@ void expect_pairs(const std::string& lines, const std::vector<std::string>& expe
 }
 
 TEST(CallIds, ThatBeginAnewWithEachAnswer) {
-  expect_pairs(asked("a", "") + answered("b", "a", call("call_0", "b")) +
+  expect_pairs(pi_asked("a", "") + answered("b", "a", call("call_0", "b")) +
                    found("c", "b", "call_0") + answered("d", "c", call("call_0", "d")) +
                    found("e", "d", "call_0") + answered("f", "e", call("call_0_2", "f")) +
                    found("g", "f", "call_0_2") + answered("h", "g", ""),
@@ -87,14 +76,14 @@ TEST(CallIds, ThatBeginAnewWithEachAnswer) {
 
 TEST(CallIds, OfSeveralCallsAtOnce) {
   expect_pairs(
-      asked("a", "") + answered("b", "a", call("call_0", "one") + call("call_0", "two")) +
+      pi_asked("a", "") + answered("b", "a", call("call_0", "one") + call("call_0", "two")) +
           found("c", "b", "call_0") + found("d", "c", "call_0") + answered("e", "d", ""),
       {"asks a", "says b", "says e", R"({"in":"one"} = found c)", R"({"in":"two"} = found d)"});
 }
 
 // Some agents write a result more than once.
 TEST(CallIds, AResultThatIsWrittenTwice) {
-  expect_pairs(asked("a", "") + answered("b", "a", call("call_0", "b")) +
+  expect_pairs(pi_asked("a", "") + answered("b", "a", call("call_0", "b")) +
                    found("c", "b", "call_0") + found("d", "c", "call_0") + answered("e", "d", ""),
                {"asks a", "says b", "says e", R"({"in":"b"} = found c)"});
 }

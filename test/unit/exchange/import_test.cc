@@ -1,4 +1,5 @@
 #include "quipu/import.h"
+#include "pi_lines.h"
 
 #include <gtest/gtest.h>
 
@@ -14,23 +15,12 @@ namespace quipu {
 namespace {
 
 const std::string kPath = "/home/ada/.pi/agent/sessions/--data--/2026_s1.jsonl";
-const std::string kHeader =
-    R"({"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T09:30:00.000Z","cwd":"/data"})"
-    "\n";
-
-std::string line(const std::string& id, const std::string& parent, const std::string& role,
-                 const std::string& text) {
-  return R"({"type":"message","id":")" + id + R"(","parentId":)" +
-         (parent.empty() ? "null" : "\"" + parent + "\"") +
-         R"(,"timestamp":"2026-03-01T09:30:01.000Z","message":{"role":")" + role +
-         R"(","content":[{"type":"text","text":")" + text + R"("}],"timestamp":1772357401000}})";
-}
 
 TEST(Import, EveryKindOfLineComesBack) {
   const std::vector<std::string> lines = {
-      line("a", "", "user", "one") + "\n",
-      line("a", "", "user", "one") + "\n",                                          // twice
-      line("b", "a", "assistant", "two") + line("c", "b", "user", "three") + "\n",  // fused
+      pi_line("a", "", "user", "one") + "\n",
+      pi_line("a", "", "user", "one") + "\n",                                             // twice
+      pi_line("b", "a", "assistant", "two") + pi_line("c", "b", "user", "three") + "\n",  // fused
       std::string("\0\0\0\0\n", 5),
       "\n",
       "\xff\xfe not UTF-8\n",
@@ -38,14 +28,14 @@ TEST(Import, EveryKindOfLineComesBack) {
       R"({"type":"message","id":"e","parentId":"d","x":"\ud800"})"
       "\n",
       "  {\"type\":\"custom\"}  \n",
-      line("f", "nowhere", "user", "four") + "\r\n",
+      pi_line("f", "nowhere", "user", "four") + "\r\n",
       R"({"type":"unheard-of","id":"g","parentId":"f","a":1,"a":2})"
       "\n",
       "[1,2]\n",
       R"({"type":"message","id":"h","pa)",  // torn
   };
   ImportMachine machine;
-  std::string text = kHeader;
+  std::string text = kPiHeader;
   for (const std::string& one : lines) text += one;
   machine.host.files[kPath] = text;
   const ImportReport report = machine.import("pi", kPath);
@@ -56,16 +46,16 @@ TEST(Import, EveryKindOfLineComesBack) {
 
 TEST(Import, ARecordMayBeCalledAsOurOwnEntriesAre) {
   ImportMachine machine;
-  machine.host.files[kPath] = kHeader + line("header", "", "user", "one") + "\n" +
-                              line("source", "header", "user", "two") + "\n";
+  machine.host.files[kPath] = kPiHeader + pi_line("header", "", "user", "one") + "\n" +
+                              pi_line("source", "header", "user", "two") + "\n";
   machine.import("pi", kPath);
   EXPECT_EQ(machine.give("pi.s1", "pi").begin()->second, machine.host.files[kPath]);
   EXPECT_EQ(machine.import("pi", kPath).added, 0u);
 }
 
 TEST(Import, ALineThatIsCutOffIsReplacedByTheWholeOne) {
-  const std::string whole = kHeader + line("a", "", "user", "one") + "\n";
-  for (std::size_t cut = kHeader.size(); cut <= whole.size(); ++cut) {
+  const std::string whole = kPiHeader + pi_line("a", "", "user", "one") + "\n";
+  for (std::size_t cut = kPiHeader.size(); cut <= whole.size(); ++cut) {
     SCOPED_TRACE(cut);
     ImportMachine fresh;
     fresh.host.files[kPath] = whole.substr(0, cut);
@@ -80,10 +70,10 @@ TEST(Import, ALineThatIsCutOffIsReplacedByTheWholeOne) {
 
 TEST(Import, ASourceThatShrinksTakesNothingAway) {
   ImportMachine machine;
-  machine.host.files[kPath] =
-      kHeader + line("a", "", "user", "one") + "\n" + line("b", "a", "assistant", "two") + "\n";
+  machine.host.files[kPath] = kPiHeader + pi_line("a", "", "user", "one") + "\n" +
+                              pi_line("b", "a", "assistant", "two") + "\n";
   machine.import("pi", kPath);
-  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
+  machine.host.files[kPath] = kPiHeader + pi_line("a", "", "user", "one") + "\n";
   const ImportReport report = machine.import("pi", kPath);
   EXPECT_EQ(report.added, 0u);
   ASSERT_EQ(report.problems.size(), 1u);
@@ -95,12 +85,13 @@ TEST(Import, ASourceThatShrinksTakesNothingAway) {
 
 TEST(Import, LinesThatAreGoneFromTheMiddleAreReportedAndKept) {
   ImportMachine machine;
-  const std::string one = line("a", "", "user", "one") + "\n";
-  const std::string two = line("b", "a", "assistant", "two") + "\n";
-  const std::string three = line("c", "b", "user", "three") + "\n";
-  machine.host.files[kPath] = kHeader + one + two + "not JSON\n" + three;
+  const std::string one = pi_line("a", "", "user", "one") + "\n";
+  const std::string two = pi_line("b", "a", "assistant", "two") + "\n";
+  const std::string three = pi_line("c", "b", "user", "three") + "\n";
+  machine.host.files[kPath] = kPiHeader + one + two + "not JSON\n" + three;
   EXPECT_EQ(machine.import("pi", kPath).added, 5u);
-  machine.host.files[kPath] = kHeader + one + three + line("d", "c", "assistant", "four") + "\n";
+  machine.host.files[kPath] =
+      kPiHeader + one + three + pi_line("d", "c", "assistant", "four") + "\n";
   const ImportReport report = machine.import("pi", kPath);
   EXPECT_EQ(report.added, 1u);
   ASSERT_EQ(report.problems.size(), 1u);
@@ -113,12 +104,12 @@ TEST(Import, LinesThatAreGoneFromTheMiddleAreReportedAndKept) {
 // A record that was said again in another way is one of its own: also when only that goes.
 TEST(Import, AVersionOfARecordThatIsGoneIsReported) {
   ImportMachine machine;
-  const std::string one = line("a", "", "user", "one") + "\n";
-  const std::string other = line("a", "", "user", "other") + "\n";
-  const std::string two = line("b", "a", "assistant", "two") + "\n";
-  machine.host.files[kPath] = kHeader + one + other + two;
+  const std::string one = pi_line("a", "", "user", "one") + "\n";
+  const std::string other = pi_line("a", "", "user", "other") + "\n";
+  const std::string two = pi_line("b", "a", "assistant", "two") + "\n";
+  machine.host.files[kPath] = kPiHeader + one + other + two;
   EXPECT_EQ(machine.import("pi", kPath).added, 4u);
-  machine.host.files[kPath] = kHeader + one + two;
+  machine.host.files[kPath] = kPiHeader + one + two;
   const ImportReport report = machine.import("pi", kPath);
   EXPECT_EQ(report.added, 0u);
   ASSERT_EQ(report.problems.size(), 1u);
@@ -128,9 +119,9 @@ TEST(Import, AVersionOfARecordThatIsGoneIsReported) {
 
 // A file that was seen while somebody wrote it anew.
 TEST(Import, WhatIsThereAgainIsNotStoredTwice) {
-  const std::string one = kHeader + line("a", "", "user", "one") + "\n";
-  const std::string all =
-      one + line("b", "a", "assistant", "two") + "\n" + line("c", "b", "user", "three") + "\n";
+  const std::string one = kPiHeader + pi_line("a", "", "user", "one") + "\n";
+  const std::string all = one + pi_line("b", "a", "assistant", "two") + "\n" +
+                          pi_line("c", "b", "user", "three") + "\n";
   ImportMachine machine;
   machine.host.files[kPath] = all;
   machine.import("pi", kPath);
@@ -145,9 +136,9 @@ TEST(Import, WhatIsThereAgainIsNotStoredTwice) {
   // In a part of it only, and with something new: what is still missing was said.
   machine.host.files[kPath] = one;
   EXPECT_EQ(machine.import("pi", kPath).problems.at(0).count, 2u);
-  machine.host.files[kPath] = one + line("b", "a", "assistant", "two") + "\n";
+  machine.host.files[kPath] = one + pi_line("b", "a", "assistant", "two") + "\n";
   EXPECT_TRUE(machine.import("pi", kPath).problems.empty());
-  machine.host.files[kPath] += line("d", "b", "user", "four") + "\n";
+  machine.host.files[kPath] += pi_line("d", "b", "user", "four") + "\n";
   const ImportReport more = machine.import("pi", kPath);
   EXPECT_EQ(more.added, 1u);
   EXPECT_EQ(more.total, 4u);
@@ -156,8 +147,8 @@ TEST(Import, WhatIsThereAgainIsNotStoredTwice) {
 
 TEST(Import, BlanksAroundALineAreKeptAndDoNotHideIt) {
   ImportMachine machine;
-  const std::string text = kHeader + "  " + line("a", "", "user", "one") + "\t \n " +
-                           line("b", "a", "user", "two") + " ";
+  const std::string text = kPiHeader + "  " + pi_line("a", "", "user", "one") + "\t \n " +
+                           pi_line("b", "a", "user", "two") + " ";
   machine.host.files[kPath] = text;
   EXPECT_TRUE(machine.import("pi", kPath).problems.empty());
   EXPECT_EQ(machine.said("pi.s1"), (std::vector<std::string>{"user: one", "user: two"}));
@@ -175,13 +166,13 @@ TEST(Import, AnEmptyFileComesBack) {
 TEST(Import, WhatWasFoundBeforeItGrewIsReadWhole) {
   ImportMachine machine;
   const std::string path = "/home/ada/.pi/agent/sessions/--data--/1_s1.jsonl";
-  machine.host.files[path] = kHeader + line("a", "", "user", "one") + "\n";
+  machine.host.files[path] = kPiHeader + pi_line("a", "", "user", "one") + "\n";
   const auto found = machine.find({.agents = {"pi"}, .paths = {"/home/ada/.pi"}, .since_ms = 0});
   ASSERT_EQ(found.sources.size(), 1u);
-  machine.host.files[path] += line("b", "a", "assistant", "two") + "\n";
+  machine.host.files[path] += pi_line("b", "a", "assistant", "two") + "\n";
   EXPECT_EQ(machine.import_all(found.sources).at(0).added, 3u);
   EXPECT_EQ(machine.import_all(found.sources).at(0).added, 0u);
-  machine.host.files[path] += line("c", "b", "user", "three") + "\n";
+  machine.host.files[path] += pi_line("c", "b", "user", "three") + "\n";
   EXPECT_EQ(machine.import_all(found.sources).at(0).added, 1u) << "found long ago";
   EXPECT_EQ(machine.said("pi.s1").size(), 3u);
   const auto before = machine.store.sessions().load_session_entries("pi.s1")->size();
@@ -220,11 +211,11 @@ TEST(Import, AFileBesideASessionThatChangesAndChangesBack) {
 // that was.
 TEST(Import, EveryEntryOfANewSessionPassesTheDoor) {
   ImportMachine machine;
-  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n" + "not JSON\n" +
+  machine.host.files[kPath] = kPiHeader + pi_line("a", "", "user", "one") + "\n" + "not JSON\n" +
                               "{\"x\":\"\xff\"}\n" + R"({"type":"custom","id":"","a":1,"a":2})" +
                               "\n" + R"({"type":"custom","id":"b\u0007","timestamp":"yesterday"})" +
-                              "\n" + line(std::string(300, 'i'), "a", "user", "two") + "\n" +
-                              line("c", "a", "user", "\\ud83d") + "\n";
+                              "\n" + pi_line(std::string(300, 'i'), "a", "user", "two") + "\n" +
+                              pi_line("c", "a", "user", "\\ud83d") + "\n";
   machine.import("pi", kPath);
   auto entries = machine.store.sessions().load_session_entries("pi.s1");
   ASSERT_TRUE(entries.ok());
@@ -241,9 +232,9 @@ TEST(Import, EveryEntryOfANewSessionPassesTheDoor) {
 
 TEST(Import, ALineThatIsTooLargeIsKeptWhole) {
   ImportMachine machine;
-  const std::string large = line("b", "a", "user", std::string(17 << 20, 'x')) + "\n";
-  const std::string text =
-      kHeader + line("a", "", "user", "one") + "\n" + large + line("c", "a", "user", "two") + "\n";
+  const std::string large = pi_line("b", "a", "user", std::string(17 << 20, 'x')) + "\n";
+  const std::string text = kPiHeader + pi_line("a", "", "user", "one") + "\n" + large +
+                           pi_line("c", "a", "user", "two") + "\n";
   machine.host.files[kPath] = text;
   const ImportReport report = machine.import("pi", kPath);
   EXPECT_EQ(report.added, 4u);
@@ -271,7 +262,7 @@ TEST(Import, WhatHasNotChangedIsNotReadAgain) {
     }
   };
   CountingHost host;
-  host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
+  host.files[kPath] = kPiHeader + pi_line("a", "", "user", "one") + "\n";
   auto store = Store::open("memory:").value();
   Importer importer(store, &host);
   const FindOptions there{.agents = {}, .paths = {"/home/ada"}, .since_ms = 0};
@@ -295,14 +286,14 @@ TEST(Import, WhatHasNotChangedIsNotReadAgain) {
 TEST(Import, ASourceThatHasGrownIsReadOnFromWhereItEnded) {
   ImportMachine machine;
   std::string& text = machine.host.files[kPath];
-  text = kHeader + line("a", "", "user", "one") + "\n" +
-         line("b", "a", "assistant", std::string(5000, 'x')) + "\n";
+  text = kPiHeader + pi_line("a", "", "user", "one") + "\n" +
+         pi_line("b", "a", "assistant", std::string(5000, 'x')) + "\n";
   EXPECT_EQ(machine.import("pi", kPath).added, 3u);
   text.replace(text.find("one"), 3, "two");
-  text += line("c", "b", "user", "three") + "\n";
+  text += pi_line("c", "b", "user", "three") + "\n";
   EXPECT_EQ(machine.import("pi", kPath).added, 1u);
   text.replace(text.rfind("three"), 5, "other");
-  text += line("d", "c", "user", "four") + "\n";
+  text += pi_line("d", "c", "user", "four") + "\n";
   EXPECT_EQ(machine.import("pi", kPath).added, 3u);
 }
 
@@ -318,7 +309,7 @@ TEST(Import, ASessionThatSomebodyElseMakesMeanwhileIsGoneOnWith) {
   };
   ImportMachine other;
   RacingHost host;
-  host.files[kPath] = other.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
+  host.files[kPath] = other.host.files[kPath] = kPiHeader + pi_line("a", "", "user", "one") + "\n";
   host.before_open = [&] { EXPECT_EQ(other.import("pi", kPath).added, 2u); };
   std::vector<ImportReport> reports;
   const auto done =
@@ -339,8 +330,8 @@ TEST(Import, ASessionThatSomebodyElseMakesMeanwhileIsGoneOnWith) {
 TEST(Import, ASecondFileOfTheSameSessionHasANameOfItsOwn) {
   ImportMachine machine;
   const std::string other = "/home/ada/copy/of_s1.jsonl";
-  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
-  machine.host.files[other] = kHeader + line("a", "", "user", "two") + "\n";
+  machine.host.files[kPath] = kPiHeader + pi_line("a", "", "user", "one") + "\n";
+  machine.host.files[other] = kPiHeader + pi_line("a", "", "user", "two") + "\n";
   const std::string first = machine.import("pi", kPath).session_id;
   const std::string second = machine.import("pi", other).session_id;
   EXPECT_EQ(first, "pi.s1");
@@ -354,7 +345,7 @@ TEST(Import, ASecondFileOfTheSameSessionHasANameOfItsOwn) {
 TEST(Import, CopiesThatAreNewTogetherAreAllReported) {
   ImportMachine machine;
   for (const char* name : {"/a.jsonl", "/b.jsonl", "/c.jsonl"}) {
-    machine.host.files[name] = kHeader + line("a", "", "user", name) + "\n";
+    machine.host.files[name] = kPiHeader + pi_line("a", "", "user", name) + "\n";
   }
   std::vector<ImportSource> sources;
   for (const auto& [path, text] : machine.host.files) {
@@ -396,16 +387,16 @@ TEST(Import, ADocumentIsWrittenBackAsItIsNow) {
 
 TEST(Import, TheHeadIsWhereTheAgentGoesOnUnlessSomebodyMovedIt) {
   ImportMachine machine;
-  std::string text = kHeader + line("a", "", "user", "one") + "\n" +
-                     line("b", "a", "assistant", "two") + "\n" +
-                     line("c", "a", "assistant", "other") + "\n";
+  std::string text = kPiHeader + pi_line("a", "", "user", "one") + "\n" +
+                     pi_line("b", "a", "assistant", "two") + "\n" +
+                     pi_line("c", "a", "assistant", "other") + "\n";
   machine.host.files[kPath] = text;
   machine.import("pi", kPath);
   EXPECT_EQ(machine.store.sessions().session_ends("pi.s1")->head, "c");
   const NewEntry own{.type = "message", .payload = R"({"role":"user","content":"mine"})"};
   ASSERT_TRUE(machine.store.sessions().append_session_entries("pi.s1", {&own, 1}).ok());
   const std::string head = machine.store.sessions().session_ends("pi.s1")->head;
-  machine.host.files[kPath] = text + line("d", "b", "user", "three") + "\n";
+  machine.host.files[kPath] = text + pi_line("d", "b", "user", "three") + "\n";
   EXPECT_EQ(machine.import("pi", kPath).added, 1u);
   EXPECT_EQ(machine.store.sessions().session_ends("pi.s1")->head, head);
   EXPECT_EQ(machine.said("pi.s1"),
@@ -414,8 +405,8 @@ TEST(Import, TheHeadIsWhereTheAgentGoesOnUnlessSomebodyMovedIt) {
 
 TEST(Import, NativeEntriesAndForksGoOnFromAnImportedSession) {
   ImportMachine machine;
-  machine.host.files[kPath] =
-      kHeader + line("a", "", "user", "one") + "\n" + line("b", "a", "assistant", "two") + "\n";
+  machine.host.files[kPath] = kPiHeader + pi_line("a", "", "user", "one") + "\n" +
+                              pi_line("b", "a", "assistant", "two") + "\n";
   machine.import("pi", kPath);
   auto fork = machine.store.sessions().branch_from_entry("pi.s1", "b");
   ASSERT_TRUE(fork.ok());
@@ -435,7 +426,8 @@ TEST(Import, AListKnowsTitlePromptsAndUsage) {
       R"({"type":"message","id":"b","parentId":"a","timestamp":"2026-03-01T09:30:02.000Z","message":)"
       R"({"role":"assistant","content":[{"type":"text","text":"two"}],"provider":"anthropic","model":"m","responseId":"r1",)"
       R"("usage":{"input":10,"output":5,"cacheRead":3,"cacheWrite":1,"cost":{"total":0.25}},"timestamp":1}})";
-  machine.host.files[kPath] = kHeader + line("a", "", "user", "What now?") + "\n" + answer + "\n";
+  machine.host.files[kPath] =
+      kPiHeader + pi_line("a", "", "user", "What now?") + "\n" + answer + "\n";
   machine.import("pi", kPath);
   auto summary = machine.store.sessions().describe_session("pi.s1");
   ASSERT_TRUE(summary.ok());
@@ -460,198 +452,6 @@ TEST(Import, AListKnowsTitlePromptsAndUsage) {
   EXPECT_EQ(usage->total.requests, 1u);
   EXPECT_EQ(usage->total.tokens_in, 10u);
   EXPECT_EQ(usage->total.cost_recorded_nano_usd, 250'000'000);
-}
-
-TEST(Export, AnotherAgentReadsTheSameConversation) {
-  ImportMachine machine;
-  const std::string call =
-      R"({"type":"message","id":"b","parentId":"a","timestamp":"2026-03-01T09:30:02.000Z","message":{"role":"assistant",)"
-      R"("content":[{"type":"text","text":"Looking."},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"ls"}}],)"
-      R"("provider":"anthropic","model":"m","stopReason":"toolUse","timestamp":2}})";
-  const std::string result =
-      R"({"type":"message","id":"c","parentId":"b","timestamp":"2026-03-01T09:30:03.000Z","message":{"role":"toolResult",)"
-      R"("toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"a.txt"}],"isError":false,"timestamp":3}})";
-  machine.host.files[kPath] = kHeader + line("a", "", "user", "What is there?") + "\n" + call +
-                              "\n" + result + "\n" + line("d", "c", "assistant", "A file.") + "\n";
-  machine.import("pi", kPath);
-  const std::vector<std::string> texts = {"What is there?", "Looking.", "= a.txt", "A file."};
-  for (const std::string agent : {"claude", "codex", "pi"}) {
-    SCOPED_TRACE(agent);
-    ImportMachine other;
-    std::string written;
-    auto given = export_session(machine.store, "pi.s1", {.to = agent, .normalise = true},
-                                [&](const std::string& path, std::string_view bytes) {
-                                  written = "/x/" + path;
-                                  other.host.files[written] += bytes;
-                                  return Result<void>();
-                                });
-    ASSERT_TRUE(given.ok()) << given.error().message();
-    auto found = other.find({.agents = {}, .paths = {"/x"}, .since_ms = 0});
-    ASSERT_EQ(found.sources.size(), 1u);
-    EXPECT_EQ(found.sources[0].agent, agent);
-    const ImportReport report = other.import_all(found.sources).at(0);
-    std::string all;
-    for (const std::string& said : other.said(report.session_id)) all += said + "\n";
-    std::size_t at = 0;
-    for (const std::string& text : texts) {
-      at = all.find(text, at);
-      EXPECT_NE(at, std::string::npos) << text << " is not in\n" << all;
-    }
-  }
-}
-
-TEST(Export, WhatStoodOnSeveralLinesStandsOnOne) {
-  ImportMachine machine;
-  const std::string path = "/home/ada/.gemini/tmp/p/chats/session-x.json";
-  machine.host.files[path] =
-      "{\"sessionId\": \"g1\", \"projectHash\": \"h\", \"messages\": [\n"
-      "{\"id\": \"1\", \"type\": \"user\", \"content\": \"go\"},\n"
-      "{\"id\": \"2\", \"type\": \"gemini\", \"content\": \"\", \"toolCalls\": [{\"id\": \"c\", "
-      "\"name\": \"x\",\n"
-      " \"args\": {\n  \"p\": 1\n }}]}]}";
-  machine.import("gemini", path);
-  for (const std::string agent :
-       {"claude", "codex", "craft", "gemini", "jsonl", "myagents", "pi"}) {
-    SCOPED_TRACE(agent);
-    std::string lines;
-    auto given = export_session(machine.store, "gemini.g1", {.to = agent, .normalise = true},
-                                [&](const std::string& name, std::string_view bytes) {
-                                  if (name.ends_with(".jsonl")) lines += bytes;
-                                  return Result<void>();
-                                });
-    ASSERT_TRUE(given.ok()) << given.error().message();
-    EXPECT_EQ(lines.find("{\n"), std::string::npos) << lines;
-    EXPECT_NE(lines.find("\"p"), std::string::npos) << lines;
-  }
-}
-
-TEST(Export, AnAnswerInSeveralRecordsIsOneMessage) {
-  ImportMachine machine;
-  const std::string path =
-      "/home/ada/.claude/projects/-data/11111111-1111-4111-8111-111111111111.jsonl";
-  const auto block = [](const std::string& uuid, const std::string& parent,
-                        const std::string& content) {
-    return R"({"parentUuid":)" + parent +
-           R"(,"isSidechain":false,"type":"assistant","message":{"id":"m1","role":"assistant","model":"m","content":[)" +
-           content + R"(]},"uuid":")" + uuid +
-           R"(","timestamp":"2026-03-01T09:30:02.000Z","sessionId":"11111111-1111-4111-8111-111111111111"})"
-           "\n";
-  };
-  machine.host.files[path] =
-      R"({"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"go"},"uuid":"u","timestamp":"2026-03-01T09:30:01.000Z","sessionId":"11111111-1111-4111-8111-111111111111"})"
-      "\n" +
-      block("a", "\"u\"", R"({"type":"text","text":"Both."})") +
-      block("b", "\"a\"", R"({"type":"tool_use","id":"c1","name":"x","input":{}})") +
-      block("c", "\"b\"", R"({"type":"tool_use","id":"c2","name":"y","input":{}})");
-  machine.import("claude", path);
-  std::string text;
-  auto given = export_session(machine.store, "claude.11111111-1111-4111-8111-111111111111",
-                              {.to = "pi"}, [&](const std::string&, std::string_view bytes) {
-                                text += bytes;
-                                return Result<void>();
-                              });
-  ASSERT_TRUE(given.ok());
-  std::size_t answers = 0;
-  for (std::size_t at = text.find("\"role\":\"assistant\""); at != std::string::npos;
-       at = text.find("\"role\":\"assistant\"", at + 1)) {
-    ++answers;
-  }
-  EXPECT_EQ(answers, 1u) << text;
-}
-
-// Gemini CLI writes results down again when it goes on with a session.
-TEST(Export, AResultThatWasWrittenTwiceIsOne) {
-  ImportMachine machine;
-  const auto session = machine.store.sessions().create_session({.id = "s"});
-  ASSERT_TRUE(session.ok());
-  const auto entry = [](const std::string& payload) {
-    NewEntry made;
-    made.type = "message";
-    made.payload = payload;
-    return made;
-  };
-  const std::string result =
-      R"({"role":"tool","content":[{"type":"tool_result","toolUseId":"c","content":"done"}]})";
-  ASSERT_TRUE(machine.store.sessions()
-                  .append_session_entries(
-                      "s", {{entry(R"({"role":"user","content":"go"})"),
-                             entry(R"({"role":"assistant","content":[{"type":"tool_use","id":"c",)"
-                                   R"("name":"ls","input":{}}]})"),
-                             entry(result), entry(result)}})
-                  .ok());
-  const std::string text = machine.give("s", "claude").begin()->second;
-  std::size_t results = 0;
-  for (std::size_t at = 0; (at = text.find("\"tool_result\"", at)) != std::string::npos; ++at) {
-    ++results;
-  }
-  EXPECT_EQ(results, 1u) << text;
-}
-
-// Results may stand between the records of one answer.
-TEST(Export, ARequestIsCountedOnce) {
-  ImportMachine machine;
-  ASSERT_TRUE(machine.store.sessions().create_session({.id = "s"}).ok());
-  const auto entry = [](const std::string& payload) {
-    NewEntry made;
-    made.type = "message";
-    made.payload = payload;
-    return made;
-  };
-  const auto call = [&](const std::string& id) {
-    return entry(
-        R"({"role":"assistant","requestId":"r1","model":"m","content":[{"type":"tool_use","id":")" +
-        id + R"(","name":"ls","input":{}}],"usage":{"tokensIn":7,"tokensOut":3}})");
-  };
-  const auto result = [&](const std::string& id) {
-    return entry(R"({"role":"tool","content":[{"type":"tool_result","toolUseId":")" + id +
-                 R"(","content":"done"}]})");
-  };
-  ASSERT_TRUE(machine.store.sessions()
-                  .append_session_entries("s", {{entry(R"({"role":"user","content":"go"})"),
-                                                 call("a"), result("a"), call("b"), result("b")}})
-                  .ok());
-  const std::string path = "/home/ada/.pi/agent/sessions/--data--/2026_s9.jsonl";
-  machine.host.files[path] = machine.give("s", "pi").begin()->second;
-  machine.import("pi", path);
-  const auto used = UsageStore(machine.store)
-                        .aggregate({.by = UsageBy::kSession, .project = ProjectScope::all()});
-  ASSERT_TRUE(used.ok());
-  ASSERT_EQ(used->groups.size(), 2u);
-  for (const UsageGroup& session : used->groups) {
-    EXPECT_EQ(session.sum.tokens_in, 7u) << session.name;
-  }
-}
-
-// Where the agents' own programs look, also when the user has moved it.
-TEST(Export, InstalledFilesLieWhereTheAgentLooks) {
-  ImportMachine machine;
-  machine.host.files[kPath] = kHeader + line("a", "", "user", "one") + "\n";
-  machine.import("pi", kPath);
-  const auto install = [&](const std::string& to, std::map<std::string, std::string> variables) {
-    variables["HOME"] = "/home/eve";
-    std::vector<std::string> paths;
-    auto report = export_session(
-        machine.store, "pi.s1", {.to = to, .head = {}, .normalise = false, .install = true},
-        [&](const std::string& path, std::string_view) {
-          if (paths.empty() || paths.back() != path) paths.push_back(path);
-          return Result<void>();
-        },
-        &machine.host, &variables);
-    EXPECT_TRUE(report.ok()) << report.error().message();
-    if (report.ok()) {
-      EXPECT_EQ(report->files, paths);
-    }
-    return paths.empty() ? std::string() : paths.front();
-  };
-  EXPECT_EQ(install("pi", {}), "/home/eve/.pi/agent/sessions/--data--/2026_s1.jsonl");
-  EXPECT_EQ(install("pi", {{"PI_CODING_AGENT_SESSION_DIR", "/elsewhere"}}),
-            "/elsewhere/--data--/2026_s1.jsonl");
-  EXPECT_TRUE(install("claude", {}).starts_with("/home/eve/.claude/projects/-data/"));
-  EXPECT_TRUE(install("claude", {{"CLAUDE_CONFIG_DIR", "/c"}}).starts_with("/c/projects/-data/"));
-  EXPECT_TRUE(install("codex", {}).starts_with("/home/eve/.codex/sessions/2026/03/01/rollout-"));
-  machine.host.files["/home/eve/.config/claude/projects/-x/y.jsonl"] = "{}";
-  EXPECT_TRUE(install("claude", {}).starts_with("/home/eve/.config/claude/projects/-data/"))
-      << "the place that is in use";
 }
 
 }  // namespace
