@@ -103,7 +103,8 @@ void add_export(CommandLine& line) {
             .flag("--normalise", arguments.normalise,
                   "to its own agent: write anew instead of giving the records back")
             .footer(
-                "To the agent that it was imported from, every record comes back byte for byte.\n"
+                "To the agent that it was imported from, every record comes back byte for byte,\n"
+                "unless something is redacted.\n"
                 "Nothing is overwritten. What an agent keeps in a database its own program takes "
                 "in:\n"
                 "`opencode import`. With --json: {session, to, agentSession, files, lost}.");

@@ -122,7 +122,9 @@ Result<int> import(Context& context, Store& store, const std::vector<ImportSourc
 bool lacks_named(const FoundSources& found, const FindOptions& options) {
   return std::any_of(found.problems.begin(), found.problems.end(), [&](const auto& problem) {
     return std::any_of(options.paths.begin(), options.paths.end(), [&](const std::string& path) {
-      return std::filesystem::absolute(path).lexically_normal() == problem.path;
+      std::error_code none;
+      return std::filesystem::absolute(path, none).lexically_normal() == problem.path ||
+             path == problem.path;
     });
   });
 }

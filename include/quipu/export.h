@@ -3,9 +3,10 @@
 //
 // To the agent it was imported from: its own records come back byte for byte, in
 // their order, also the damaged ones; where its format allows it, followed by what was said
-// since. To another agent: the conversation at the head, in that agent's form. What that
-// form has no place for is in `lost`, and so is what is not part of that conversation: other
-// branches where the agent has none, what was compacted, labels, recorded cost.
+// since. To another agent, and of a session with redactions: the conversation at the head, in
+// that agent's form. What that form has no place for is in `lost`, and so is what is not part
+// of that conversation: other branches where the agent has none, what was compacted or
+// redacted, labels, recorded cost.
 //
 // Thread-safety: every call from every thread.
 #pragma once

@@ -260,7 +260,10 @@ Result<std::vector<const Dialect*>> wanted(const std::vector<std::string>& agent
 }  // namespace
 
 std::string whole_path(const std::string& path) {
-  std::string whole = std::filesystem::absolute(path).lexically_normal().string();
+  std::error_code none;  // the current directory may be gone
+  const auto absolute = std::filesystem::absolute(path, none);
+  if (none) return path;
+  std::string whole = absolute.lexically_normal().string();
   if (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
   return whole;
 }
